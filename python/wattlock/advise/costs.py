@@ -136,7 +136,7 @@ def measured(
     Raises EvidenceError where no case has energy.
     """
     rows = estimates.filter(pl.col("operation").is_in(FORWARD | BACKWARD), pl.col("payload_B") > 0)
-    usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
+    usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
     rows = rows.filter(*(pl.col(key) == value for key, value in usual.items()))
     rows = rows.filter(pl.col("energy_uJ").is_not_null(), pl.col("time_ns").is_not_null())
     if rows.is_empty():

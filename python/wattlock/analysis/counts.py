@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis.comparison import FACTORS
-from wattlock.analysis.estimate import CASE_FIELDS
+from wattlock.analysis.estimate import CASE_FIELDS, STEADY
 from wattlock.analysis.ranking import GROUP
 
 EMULATED, MEASURED = "emulated", "measured"
@@ -55,6 +55,7 @@ def estimates(
     for case in cases:
         number = case["case"]
         known: dict[str, Any] = {name: case.get(name) for name in CASE_FIELDS}
+        known["readiness"] = known["readiness"] or STEADY
         rows.append(known | _counted(counts.get(number), case["payload_B"], failures.get(number), no_cycles))
     return pl.DataFrame(rows, schema={**fields, **COUNTED})
 

@@ -69,15 +69,21 @@ SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
 
 
 def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
-    """Calls in a batch and segments of each case, as the process of this header measured them."""
+    """Calls in a batch and segments of each case, as the process of this header measured them.
+
+    `read_ticks`: what reading the timer adds to a batch of one call after a pause; of many calls it is next to nothing.
+    """
     cases: Sequence[Mapping[str, Any]] = header["cases"]
     return pl.DataFrame(
         {
             "case": [case["case"] for case in cases],
             "planned_calls": [case["calls"] for case in cases],
             "segments": [case["segments"] for case in cases],
+            "read_ticks": [
+                header.get("timer_ticks") or 0 if case.get("readiness") == "after-pause" else 0 for case in cases
+            ],
         },
-        schema={"case": pl.Int64, "planned_calls": pl.Int64, "segments": pl.Int64},
+        schema=dict.fromkeys(("case", "planned_calls", "segments", "read_ticks"), pl.Int64),
     )
 
 
@@ -158,6 +164,7 @@ def summarise_several(
     timed = (
         pl.concat(ran)
         .join(pl.concat(cases), on="visited")
+        .with_columns(ticks=pl.max_horizontal(pl.col("ticks") - pl.col("read_ticks"), 1))
         .with_columns(
             log=(
                 2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")

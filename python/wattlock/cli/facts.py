@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattlock.energy import cards
 from wattlock.energy.valuing import card_of
+from wattlock.report.answer import after_pause
 from wattlock.report.facts import (
     CoreClassFacts,
     DeviceFacts,
@@ -55,6 +56,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
         warnings=result.warnings,
         crossings=result.crossings,
+        after_pause=[] if result.reasons else after_pause(result.after_pause),
     )
 
 

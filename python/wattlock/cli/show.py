@@ -53,6 +53,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     import polars as pl
 
     from wattlock.energy.valuing import valued
+    from wattlock.report.answer import after_pause
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
@@ -70,6 +71,8 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
         typer.echo(f"warning: {line}", err=True)
+    for line in [] if result.reasons else after_pause(result.after_pause):
+        typer.echo(line, err=True)
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
         columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]

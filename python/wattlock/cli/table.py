@@ -48,7 +48,7 @@ def show_aside(frame: pl.DataFrame) -> None:
     _show_to_eyes(frame, sys.stderr)
 
 
-FACTORS = ("keying", "encoding", "placement", "pattern")
+FACTORS = ("keying", "encoding", "placement", "pattern", "readiness")
 """Factors that most studies leave at one value for an operation."""
 
 

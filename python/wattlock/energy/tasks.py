@@ -17,7 +17,7 @@ from wattlock.energy.lifetime import Curve, Drawn, Surroundings
 from wattlock.errors import EvidenceError, InputError
 
 # The cases of one task agree in these; its two halves differ in what they do.
-SAME = ["cipher", "provider", "payload_B", "aad_B", "keying", "encoding", "data", "placement", "pattern"]
+SAME = ["cipher", "provider", "payload_B", "aad_B", "keying", "encoding", "data", "placement", "pattern", "readiness"]
 FORWARD, BACKWARD = {"encrypt", "seal"}, {"decrypt", "open"}
 EVIDENCE = ["measured", "emulated", "modelled", "assumed"]
 DAY_h = 24.0

@@ -191,3 +191,25 @@ def _most_expensive(worst: Row, several: bool) -> str:
 def _energy(row: Row) -> str:
     joules = row["energy_uJ_per_byte"], row["energy_low_uJ_per_byte"], row["energy_high_uJ_per_byte"]
     return f"{estimate(*joules)} µJ per byte ({interval(*joules)})"
+
+
+def after_pause(compared: pl.DataFrame) -> list[str]:
+    """How many times as much a single packet costs after a pause, in a sentence; none where nothing was measured so.
+
+    * `compared`: as of `pauses.compare_after_pause`.
+    """
+    found = compared.filter(pl.col("ratio").is_not_null()).to_dicts()
+    if not found:
+        return []
+    several = len({row["provider_a"] for row in found}) > 1
+    costs = [_after_pause(row, several=several) for row in found]
+    return [f"A single packet after 2 ms of other work costs, beside one of many: {listing(costs)}."]
+
+
+def _after_pause(row: Row, *, several: bool) -> str:
+    """`aes128-ctr 3.1 times as much (3.0 to 3.2; encrypting 1,500 B)`."""
+    ratio = row["ratio"], row["ratio_low"], row["ratio_high"]
+    name = f"{row['cipher']} of {row['provider_a']}" if several else row["cipher"]
+    of = f" {size(row['payload_B'])}" if row["payload_B"] else ""
+    what = ", ".join([f"{VERBS.get(row['operation'], row['operation'])}{of}", *departures({**row, "core_class": None})])
+    return f"{name} {estimate(*ratio)} times as much ({interval(*ratio)}; {what})"

@@ -7,13 +7,14 @@ import polars as pl
 from wattlock.report import formats
 from wattlock.report.facts import MeterFacts, RunFacts
 
-CAUSES = "a switch, a migration, a change of the clock or a neighbour on the core"
+CAUSES = "a switch, a migration, a change of the clock, a neighbour on the core or wide vectors held back"
 STEPS = (
     "Every case is timed in batches of many calls, in random order, round after round, in fresh processes: one "
     "process’s memory layout alone moves a result by percents, so processes are what is repeated.",
     "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
     "gives core cycles, which hold still where the clock wanders.",
-    "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core), "
+    "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core, wide "
+    "vectors that the core held back), "
     "never for its value. Every batch is kept in the run’s records.",
     "A case is done when its 95 % interval is narrow enough; one that never gets there is called unresolved.",
 )

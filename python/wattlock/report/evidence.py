@@ -9,7 +9,7 @@ from wattlock.analysis.core_classes import core_classes
 from wattlock.report.formats import cipher_name
 
 DRAWN_STATES = ("resolved", "unresolved")
-PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
+PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
 ENERGY_COLUMNS = (
     "energy_uJ",
     "energy_low_uJ",

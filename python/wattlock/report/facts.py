@@ -96,7 +96,8 @@ class RunFacts:
     `created` is an ISO 8601 time; `host` and `inputs` are printed in their order; `canary_GHz` is the median, the 5th
     and the 95th percentile of the core clock, or None where the canary's latency is unknown; `clean_share` is a
     fraction of the batches; `reasons` say why a run is not valid; `study` is the name that `wattlock run` takes;
-    `crossings` say from which size on a browser's own ciphers are faster.
+    `crossings` say from which size on a browser's own ciphers are faster,
+    `after_pause` how many times as much a single packet costs after a pause.
     """
 
     study: str
@@ -122,3 +123,4 @@ class RunFacts:
     inputs: Sequence[InputFacts] = ()
     warnings: Sequence[str] = ()
     crossings: Sequence[str] = ()
+    after_pause: Sequence[str] = ()

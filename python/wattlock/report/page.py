@@ -162,7 +162,7 @@ def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> st
     about: list[str] = []
     for sentence in answer(estimates, ranking):
         (about if sentence.startswith("These ") else costs).append(sentence)
-    rests = paragraphs([*about, *run.crossings]) + tables.rests_on(answered_rows(estimates, ranking))
+    rests = paragraphs([*about, *run.after_pause, *run.crossings]) + tables.rests_on(answered_rows(estimates, ranking))
     figure = main_figure(estimates, ranking)
     drawn = "" if figure is None else drawn_figure(figure)
     return f'<div class="answered"><p class="lead">{unbroken(" ".join(costs))}</p>{drawn}<div>{rests}</div></div>'

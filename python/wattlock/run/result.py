@@ -20,6 +20,7 @@ from wattlock.analysis import (
     discharges,
     energy_blocks,
     estimate,
+    pauses,
     ranking,
     self_checks,
     within,
@@ -29,6 +30,7 @@ from wattlock.errors import InputError, StoreError
 from wattlock.run.counts import refuse_counted
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
+from wattlock.store.schema import causes as known_causes
 from wattlock.study.study import CORE_CLASSES
 
 BATCHES_AT_ONCE = 2**16
@@ -161,6 +163,12 @@ class Result:
         return cases.join(discharges.discharges(self.levels, self.battery, full), on="case", how="inner").drop("case")
 
     @cached_property
+    def after_pause(self) -> pl.DataFrame:
+        """Each first call after a pause beside calls one after another, as of `compare_after_pause`."""
+        matters = self.plan["study"]["smallest_effect_percent"] / 100
+        return pauses.compare_after_pause(self.estimates, self.across, max(ranking.SMALLEST_CLAIM, matters))
+
+    @cached_property
     def crossings(self) -> list[str]:
         """From which size on a browser's own AES is faster, a line each; empty where the run is invalid or of none."""
         return [] if self.reasons else crossings.crossings(self.estimates, self.plan["study"]["looks"])
@@ -211,7 +219,7 @@ def read(folder: RunFolder) -> Result:
     plan = folder.plan()
     study = plan[0]["study"]
     quiet = _quiet_levels(headers)
-    summaries, causes, batches = [], dict.fromkeys(("switch", "migration", "clock", "neighbour"), 0), 0
+    summaries, causes, batches = [], dict.fromkeys(known_causes(), 0), 0
     times: dict[str | None, list[pl.Series]] = {}
     for kind, some, frames in _together(folder, headers):
         summaries.append(within.summarise_several(frames, some, quiet.get(kind)))

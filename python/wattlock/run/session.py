@@ -78,7 +78,9 @@ class Session:
             processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
             timing = Timing(bench, self.study, own, watch, seed, report.measured, processors)
             timing.measure()
-            sound = [case for case in own if case.case not in timing.failed]
+            # A meter sees no single call: joules are those of calls one after another.
+            steady = [case for case in own if case.readiness == "steady"]
+            sound = [case for case in steady if case.case not in timing.failed]
             if self.metered:
                 choice, meter = self.metered
                 near = {name: choice.processor(self.target, among) for name, among in processors.items()}

@@ -58,6 +58,7 @@ class Case:
     * `data`: `random`, a sample kind, `input-1` and so on, or `none` for a key setup.
     * `aad_B`: associated data of one call of an AEAD, bytes.
     * `core_class`: the kind of core that it is measured on; null for the fastest that the device has.
+    * `readiness`: `steady`, or `after-pause` where a call is the first after 2 ms of other work.
     """
 
     case: int
@@ -73,6 +74,7 @@ class Case:
     data: str
     aad_B: int = 0
     core_class: str | None = None
+    readiness: str = "steady"
 
 
 Rows = Mapping[str, Sequence[CatalogueRow]]
@@ -107,9 +109,10 @@ def expand(
     if problems:
         raise refusal(f"study {study.origin}", problems, StudyError)
     cases = (
-        replace(case, core_class=core_class)
+        replace(case, core_class=core_class, readiness=readiness)
         for grid in study.grid
         for case in _combinations(study, grid, rows, inputs, libraries)
+        for readiness in grid.readiness
         for core_class in core_classes or grid.core_class or (None,)
     )
     found: dict[Case, None] = {}

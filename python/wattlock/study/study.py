@@ -33,6 +33,7 @@ Keying = Literal["ready", "each"]
 Encoding = Literal["raw", "base64", "hex"]
 Placement = Literal["hot", "L2", "DRAM"]
 Pattern = Literal["independent", "chained"]
+Readiness = Literal["steady", "after-pause"]
 
 # 64 MiB: with packets of 128 MiB together (placement DRAM) that leaves two.
 LARGEST_PAYLOAD_B: int = constant("largest_payload_B")
@@ -58,8 +59,9 @@ class Grid(Table):
     A key setup and the operations of key establishment have no payload, and none of the factors from `encoding` on. Of
     key establishment `keying` says whether keys are read from their bytes in each call, as the standard's operation
     does, or were before; a key setup and a new key pair have no key to read and are one case a cipher. Only `seal`,
-    `open` and `open_forged` have associated data, `aad_B`. Without `provider` a cipher is measured by the usual one,
-    without `core_class` on the fastest cores where a device has several kinds.
+    `open` and `open_forged` have associated data, `aad_B`. `readiness` says what a call finds: `steady` is calls one
+    after another, `after-pause` the first call after 2 ms of other work. Without `provider` a cipher is measured by
+    the usual one, without `core_class` on the fastest cores where a device has several kinds.
     """
 
     cipher: list[str] = Field(min_length=1)
@@ -72,6 +74,7 @@ class Grid(Table):
     payload_B: list[Size] | None = Field(default=None, min_length=1)
     data: list[SampleKind] | None = Field(default=None, min_length=1)
     aad_B: list[Aad] = Field(default=[0], min_length=1)
+    readiness: list[Readiness] = Field(default=["steady"], min_length=1)
     core_class: list[CoreClass] | None = Field(default=None, min_length=1)
 
 

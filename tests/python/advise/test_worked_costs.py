@@ -79,6 +79,7 @@ def estimates(**columns: Any) -> pl.DataFrame:
         "encoding": ["raw"] * 3,
         "placement": ["hot"] * 3,
         "pattern": ["independent"] * 3,
+        "readiness": ["steady"] * 3,
         "cipher": ["aes128-gcm"] * 3,
         "provider": ["mine"] * 3,
         "payload_B": [64, 128, 128],

@@ -42,7 +42,7 @@ def test_a_clock_that_changes_within_a_batch_is_met_by_the_mean_of_its_canaries(
     assert summary_of(drifting)["log_canaries"] == exactly(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("cause", ["switch", "migration", "clock", "neighbour"])
+@pytest.mark.parametrize("cause", ["switch", "migration", "clock", "neighbour", "licence"])
 def test_a_disturbed_batch_does_not_count_and_is_counted(cause: str) -> None:
     batches = rounds(10, 0.5) + rounds(6, 5.0, clean=False, cause=cause)
     found = summary_of(batches)
@@ -57,6 +57,17 @@ def test_a_few_slow_batches_lie_beyond_the_fence_and_a_third_of_all_do_not(slow:
     found = summary_of([batch(value, round=number) for number, value in enumerate(values)])
     assert found["log_canaries"] == exactly(counts / 24 * math.log(1.3), rel=1e-6)
     assert (found["rounds"], found["dirty"]) == (24, 0)
+
+
+def test_reads_of_the_timer_are_taken_off_a_single_call_after_a_pause_and_off_nothing_else() -> None:
+    single = [{**batch(0.01, round=number), "calls": 1, "ticks": 130} for number in range(8)]
+    found = {}
+    for readiness in ("steady", "after-pause", None):
+        described = {**header(), "timer_ticks": 30}
+        described["cases"] = [{**described["cases"][0], "calls": 1, "readiness": readiness}]
+        [row] = within.summarise(frame(single), described).to_dicts()
+        found[readiness] = round(math.exp(row["log_canaries"]) * CANARY_TICKS, 6)
+    assert found == {"steady": 130, "after-pause": 100, None: 130}
 
 
 def test_a_batch_beside_a_neighbour_does_not_count_once_the_run_knows_a_quiet_core() -> None:

@@ -9,7 +9,14 @@ COLUMNS = ["cipher", "operation", "payload_B", "state"]
 
 def cases(*keyings: str) -> pl.DataFrame:
     """A case an operation and keying."""
-    one = {"encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0, "core_class": None}
+    one = {
+        "encoding": "raw",
+        "placement": "hot",
+        "pattern": "independent",
+        "aad_B": 0,
+        "core_class": None,
+        "readiness": "steady",
+    }
     rows = [{**one, "operation": word.split()[0], "keying": word.split()[1]} for word in keyings]
     return pl.DataFrame(rows, schema_overrides={"core_class": pl.String})
 

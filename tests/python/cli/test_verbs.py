@@ -377,7 +377,7 @@ operation = ["encrypt"]
 data = ["text"]
 """
 
-PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
+PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
 
 
 def test_every_factor_is_measured_and_a_file_of_the_users_in_segments(here: Path, report: Report) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -156,12 +157,30 @@ def test_what_only_a_browser_has_is_measured_by_its_own_verb_and_the_hint_is_tol
 
 def test_the_first_look_asks_what_it_says() -> None:
     one = load("first-look")
-    found = expand(one, rows(one.ciphers()))
-    assert Counter(case.operation for case in found) == {"encrypt": 124 + 40, "decrypt": 124, "key_setup": 18}
+    sealing = {"aes128-gcm": [row("aes128-gcm", tag_bits=128)]}
+    found = expand(one, {**rows(one.ciphers()), **sealing})
+    assert Counter(case.operation for case in found) == {
+        "encrypt": 124 + 40 + 1,
+        "decrypt": 124,
+        "key_setup": 18,
+        "seal": 2,
+    }
     assert Counter(case.data for case in found if case.data not in ("random", "none")) == dict.fromkeys(
         ["text", "image", "audio", "video"], 10
     )
     assert {case.payload_B for case in found if case.data == "random"} == {14, 64, 1500, 16384}
+    pausing = [case for case in found if case.readiness == "after-pause"]
+    assert [(case.cipher, case.operation) for case in pausing] == [("aes128-ctr", "encrypt"), ("aes128-gcm", "seal")]
+    twins = [replace(case, case=0, readiness="steady") for case in pausing]
+    assert all(twin in [replace(case, case=0) for case in found] for twin in twins)
+
+
+def test_readiness_is_a_factor_that_only_can_choose() -> None:
+    both = cases(
+        {"cipher": ["des-cbc"], "operation": ["encrypt"], "payload_B": [64], "readiness": ["steady", "after-pause"]}
+    )
+    assert [case.readiness for case in both] == ["steady", "after-pause"]
+    assert [case.readiness for case in only(both, rows(["des-cbc"]), ["readiness=after-pause"])] == ["after-pause"]
 
 
 CHOICES = cases(

@@ -106,7 +106,7 @@ def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, 
             SOUND + "zzz = 1\n",
             "grid[0].zzz: unknown key",
             "the keys are: cipher, provider, operation, keying, encoding, placement, pattern, payload_B, data, aad_B, "
-            "core_class",
+            "readiness, core_class",
         ),
         (
             HEAD.replace("title", "titel") + GRID,

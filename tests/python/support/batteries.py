@@ -34,6 +34,7 @@ def case(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[
         "data": "random",
         "placement": "hot",
         "pattern": "independent",
+        "readiness": "steady",
         "time_ns": 1e6,
         "cycles": 2e6,
         "energy_uJ": energy_uJ,

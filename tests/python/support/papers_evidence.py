@@ -46,6 +46,7 @@ def row(family: str, time_ns: float, **factors: Any) -> dict[str, Any]:
         "data": "random",
         "placement": "hot",
         "pattern": "independent",
+        "readiness": "steady",
         "aad_B": 0,
         "processes": 5,
         "state": "resolved",

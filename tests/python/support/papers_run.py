@@ -17,6 +17,7 @@ FILES_B = (28_000, 65_000, 1_000_000, 4_006_000, 5_073_000)
 ENCODED_B = (33_000, 131_000, 321_000)
 CYCLES_PER_B = {"aes": 10.0, "des": 39.0, "3des": 92.0, "rc2": 44.0, "blowfish": 23.0, "rc6": 12.0, "rc4": 7.0}
 PLAIN_CASE = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
+PLAIN_CASE |= {"readiness": "steady"}
 CATALOGUE = [
     {"id": "aes128-cbc", "family": "aes", "mode": "cbc", "block_bits": 128},
     {"id": "rc4-128", "family": "rc4", "mode": "stream", "block_bits": 8},

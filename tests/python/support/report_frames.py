@@ -162,6 +162,7 @@ def _results(payload: float, cycles: float, half: float, state: str) -> dict[str
         "encoding": "raw",
         "placement": "hot",
         "pattern": "independent",
+        "readiness": "steady",
         "processes": 30 if state == "unresolved" else 8,
         "clean_share": 0.93,
         **numbers,

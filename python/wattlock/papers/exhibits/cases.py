@@ -13,7 +13,7 @@ NAMES = {"aes": "AES", "des": "DES", "3des": "3DES", "rc2": "RC2", "rc4": "RC4",
 NAMES |= {"cast": "CAST", "idea": "IDEA", "none": "plaintext", "xor": "XOR", "rijndael": "Rijndael"}
 SIX = ("aes", "des", "3des", "rc2", "blowfish", "rc6")
 """The ciphers of the rankings."""
-PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
+PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
 DRAWN = ("resolved", "unresolved")
 
 

@@ -25,7 +25,14 @@ NAMES = {
 }
 """Families in words."""
 
-PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "aad_B": 0}
+PLAIN = {
+    "keying": "ready",
+    "encoding": "raw",
+    "placement": "hot",
+    "pattern": "independent",
+    "aad_B": 0,
+    "readiness": "steady",
+}
 """What a plain case is, by column."""
 KINDS_OF_80211 = ("management", "control", "data", "extension")
 
