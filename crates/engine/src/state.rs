@@ -19,9 +19,9 @@ use crate::canary::burst_ppm;
 
 /// A witness that takes this share (in percent) more of its canary than where its width is granted is throttled.
 ///
-/// Far above what a neighbour's few percent or an interruption of the canary makes of it, far below the 200 to 300 % of a
-/// core that holds a width back.
-pub const LICENCE_PERCENT: u64 = 25;
+/// Above what a neighbour on the core's vector units makes of it, whom the burst of additions does not always see (up to 60 %,
+/// beside batches as fast as ever, seen on a Sapphire Rapids), below the 200 to 300 % of a core that holds a width back.
+pub const LICENCE_PERCENT: u64 = 75;
 
 /// A warm-up whose last trial takes this share (in percent) more than the case's best batch is not over.
 const SLOW_PERCENT: u64 = 25;
@@ -57,7 +57,7 @@ impl Granted {
     }
 }
 
-/// Whether the core holds a width back: the witness took over 25 % more of its canary than where it is granted.
+/// Whether the core holds a width back: the witness took over 75 % more of its canary than where it is granted.
 ///
 /// * `step`: as of [`Clock::step`](crate::Clock::step). The witness may be too long by one, and the canary too short.
 #[must_use]
@@ -116,11 +116,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_witness_is_throttled_from_a_quarter_above_its_granted_level_on() {
-        assert!(!throttled(1_250, 3_000, 0, 333_333));
-        assert!(throttled(1_260, 3_000, 0, 333_333));
-        assert!(!throttled(1_260, 3_100, 0, 333_333), "a slower clock slows both");
-        assert!(!throttled(360, 300, 10, 1_000_000), "two steps of a coarse clock may hide as much");
+    fn a_witness_is_throttled_from_three_quarters_above_its_granted_level_on() {
+        assert!(!throttled(1_740, 3_000, 0, 333_333));
+        assert!(throttled(1_760, 3_000, 0, 333_333));
+        assert!(!throttled(1_760, 3_100, 0, 333_333), "a slower clock slows both");
+        assert!(throttled(530, 300, 0, 1_000_000));
+        assert!(!throttled(530, 300, 10, 1_000_000), "two steps of a coarse clock may hide as much");
     }
 
     #[test]

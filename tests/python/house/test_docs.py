@@ -279,7 +279,7 @@ STATED = [
     ("differ by more than 2 %", "crates/engine/src/canary.rs", "CLOCK_CHANGE_PERCENT: u64 = 2;"),
     ("over 2 % more of its canary", "crates/engine/src/canary.rs", "NEIGHBOUR_PERCENT: u64 = 2;"),
     ("over 2 % more of its canary", "python/wattlock/analysis/within.py", 'constant("neighbour_percent")'),
-    ("over 25 % more of its canary", "crates/engine/src/state.rs", "LICENCE_PERCENT: u64 = 25;"),
+    ("over 75 % more of its canary", "crates/engine/src/state.rs", "LICENCE_PERCENT: u64 = 75;"),
     ("granted, 2 ms a visit at most", "crates/bench/src/share/granted.rs", "STATE_NS: Nanoseconds = 2_000_000;"),
     ("a burst of 12,000 wide operations", "crates/probe/src/clock/x86_64.rs", "WITNESS_ROUNDS: u64 = 1_500;"),
     ("at least 3 undisturbed rounds", "python/wattlock/analysis/within.py", "LEAST_CLEAN_ROUNDS = 3"),
