@@ -87,9 +87,13 @@ def _judge_kind(
         yield Verdict(NAMES[role], math.exp(mean), *interval, truth, believed, len(ratios), core_class)
 
 
-def aa_spread(verdicts: Sequence[Verdict]) -> float:
-    """How far apart two copies of the same case were, as a share: no smaller difference is claimed."""
-    return max((abs(math.log(v.measured)) for v in verdicts if v.name == NAMES["aa_test"]), default=0.0)
+def aa_excess(verdicts: Sequence[Verdict]) -> float:
+    """By how much (log) two copies of one case differ beyond the interval of the A/A test: no noise, and nobody's cost.
+
+    Every ratio of the run may be off by as much. It is 0 where the interval holds 1.
+    """
+    tests = (verdict for verdict in verdicts if verdict.name == NAMES["aa_test"])
+    return max((max(0.0, math.log(test.low), -math.log(test.high)) for test in tests), default=0.0)
 
 
 def reasons_against(verdicts: Sequence[Verdict]) -> list[str]:

@@ -238,9 +238,9 @@ def test_two_processes_are_enough_for_a_verdict() -> None:
     assert judged(np.zeros(1), np.full(1, TRUE)) == []
 
 
-def test_the_spread_of_copies_is_the_greater_one_and_that_of_no_other_self_check() -> None:
+def test_the_excess_of_copies_is_the_greater_one_and_that_of_no_other_self_check() -> None:
     verdicts = [*judged(np.full(5, -0.02), np.full(5, 0.5)), *judged(np.full(5, 0.01), np.full(5, 0.5))]
-    assert self_checks.aa_spread(verdicts) == exactly(0.02)
+    assert self_checks.aa_excess(verdicts) == exactly(0.02)
 
 
 def test_the_reason_against_a_run_names_the_self_check_with_its_interval_and_the_truth() -> None:

@@ -64,9 +64,12 @@ def test_a_injected_slowdown_that_is_missed_makes_the_run_invalid(effect: float)
     assert "the truth is 1.01667" in self_checks.reasons_against(verdicts)[0]
 
 
-def test_the_spread_of_the_copies_is_the_least_claim() -> None:
-    assert self_checks.aa_spread(self_checks.judge(CASES, run(copy=-0.02))) == pytest.approx(0.02)
-    assert self_checks.aa_spread([]) == 0.0
+def test_copies_that_noise_alone_moves_apart_have_no_excess_and_others_what_is_beyond_their_interval() -> None:
+    (test, _) = found = self_checks.judge(CASES, run(copy=-0.02))
+    assert self_checks.aa_excess(found) == pytest.approx(-math.log(test.high))
+    assert 0.01 < self_checks.aa_excess(found) < 0.02
+    assert self_checks.aa_excess(self_checks.judge(CASES, run(copy=0.01, wobble=100.0))) == 0.0
+    assert self_checks.aa_excess([]) == 0.0
 
 
 def test_one_process_says_nothing() -> None:

@@ -11,6 +11,7 @@ Keys of the script; those by case or process are text, as JSON has it:
 * `ends`: error by case of a user's library that ends the process of which it is a case, in its middle.
 * `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
 * `waits`: processes that write half of their batches and then wait until nobody reads them any more.
+* `refuses_two`: why a second library of the user's own can't be loaded beside the first.
 * `absent`: those of the providers that are not on this machine.
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
@@ -96,6 +97,8 @@ def main(folder: str, words: list[str]) -> int:
         for row in rows:
             if row["provider"] in script.get("absent", []):
                 row |= {"available": False, "reason": "not here", "broken": row["provider"] in own}
+            if row["provider"] in own[1:] and "refuses_two" in script:
+                row |= {"available": False, "reason": script["refuses_two"], "broken": True}
         print(json.dumps(rows))  # noqa: T201
         return 0
     plan: Plan = [json.loads(line) for line in sys.stdin]
