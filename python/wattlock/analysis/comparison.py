@@ -11,7 +11,7 @@ import polars as pl
 
 from wattlock.analysis import energy_blocks
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
 FACTORS = tuple(name for name in GROUP if name not in {"mode", "core_class"})

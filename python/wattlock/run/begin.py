@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wattlock.analysis.paired import LOOKS
 from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import Problem, refusal
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
-from wattlock.run.paired import LOOKS, PairedPlan
+from wattlock.run.paired import PairedPlan
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
 from wattlock.store import RunFolder, find, plan_lines, run_id

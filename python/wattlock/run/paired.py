@@ -13,17 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import polars as pl
 
 from wattlock.analysis import estimate, paired, self_checks
 from wattlock.analysis.comparison import verdict
+from wattlock.analysis.consensus import consensus
 from wattlock.errors import InputError
 from wattlock.run import shards
 from wattlock.run.timing import Timing
 from wattlock.study import Case
-
-LOOKS = (5, 8, 12, 20, 30, 45, 70, 100)
-"""Processes after which the intervals are looked at: a process of two cases takes a tenth of a second."""
 
 
 class PairedPlan(NamedTuple):
@@ -100,13 +99,9 @@ class PairedTiming(Timing):
 
     def _next_visits(self, case: int, rows: pl.DataFrame) -> int:
         least, _, most = shards.bounds_of_visits(self.segments.get(case, 1))
-        known = rows.select(
-            pl.col("log_ratio").std(),
-            spread=(pl.col("error") * pl.col("visits").sqrt()).median(),
-            visits=pl.col("visits").median(),
-        )
-        deviation, spread, visits = known.row(0)
-        return max(least, estimate.next_visits(deviation, spread, visits, most))
+        spread = float(np.median(rows["error"] * rows["visits"].sqrt()))
+        between = consensus(rows["log_ratio"].to_numpy()[None], rows["error"].to_numpy()[None]).between[0]
+        return max(least, estimate.next_visits(float(between), spread, most))
 
     def _rows(self) -> pl.DataFrame:
         if self.decides.apart is None:

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from support.made_up_batches import batch, frame, header, rounds, summaries
 from wattlock.analysis import paired, within
-from wattlock.analysis.estimate import level_of_a_look
 
 PAIRS = {0: 1}
 LOOKS = [5, 8]
@@ -84,13 +84,25 @@ def test_the_ratio_of_a_run_is_of_either_side_and_needs_two_processes() -> None:
     rows = pl.DataFrame([row | {"process": number, "log_ratio": 0.01} for number in range(2)]).select(*paired.SCHEMA)
     assert paired.ratios(rows.head(1), LOOKS) == {}
     found = paired.ratios(rows, LOOKS)
-    assert found[0, 1] == paired.ratio_over_processes([0.01] * 2, [0.0001] * 2, level_of_a_look(LOOKS))
+    assert found[0, 1] == paired.ratio_over_processes([0.01] * 2, [0.0001] * 2, 0.025)
     assert found[1, 0] == (-found[0, 1][0], found[0, 1][1])
 
 
-def test_values_that_lie_close_by_chance_are_as_sure_as_their_errors_let_them_be() -> None:
-    close = paired.ratio_over_processes([0.01] * 5, [0.002] * 5, 0.05)[1]
-    assert close > 2 * paired.ratio_over_processes([0.01] * 5, [0.0] * 5, 0.05)[1]
+def test_a_process_that_kept_little_weighs_little() -> None:
+    values, errors = [0.01, 0.0101, 0.0099, 0.01, 0.05], [0.0002] * 4 + [0.03]
+    mean, half_width = paired.ratio_over_processes(values, errors, 0.05)
+    assert mean == pytest.approx(0.01, abs=1e-4)
+    assert half_width < 0.002
+
+
+def test_all_intervals_of_a_pair_together_hold_its_ratio_in_95_of_a_hundred() -> None:
+    values = np.random.default_rng(2).standard_normal((20_000, paired.LOOKS[-1]))
+    means = {look: values[:, :look].mean(axis=1) for look in paired.LOOKS}
+    errors = {look: values[:, :look].std(axis=1, ddof=1) / math.sqrt(look) for look in paired.LOOKS}
+    (level,) = paired.LEVELS.values()
+    bounds = {look: stats.t.ppf(1 - level / 2, look - 1) * errors[look] for look in paired.LOOKS}
+    missed = np.any([np.abs(means[look]) > bounds[look] for look in paired.LOOKS], axis=0).mean()
+    assert missed == pytest.approx(0.05, abs=0.004)
 
 
 @pytest.mark.parametrize("count", [5, 12])

@@ -243,10 +243,10 @@ def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
 def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
     process, kind = plan["process"], _kind(plan, script)
     canary = round(CANARY_TICKS * kind.get("ticks", 1))
-    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * canary // 1_000_000
+    clean = plan["cpu"] not in script.get("loud", [])
+    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * canary // (1_000_000 if clean else 800_000)
     edges: dict[str, Any] = {f"canary_{side}_ticks": canary for side in ("before", "after")}
     edges |= {f"burst_{side}_ticks": burst for side in ("before", "after")}
-    clean = plan["cpu"] not in script.get("loud", [])
     edges |= {"clean": clean, "cause": None if clean else "neighbour"}
     for case in cases:
         number = case["case"]
@@ -255,7 +255,8 @@ def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Itera
         here = _cost(case, script) * _more(case, kind) * (1 + draw.gauss(0, between))
         segments = script.get("segments", {}).get(str(number), 1)
         halves = HALVES if segments == 1 and plan["rounds"] else 0
-        for round_ in range(case["visits"] + halves):
+        # A plan without rounds asks for the header alone.
+        for round_ in range(case["visits"] + halves if plan["rounds"] else 0):
             calls = CALLS // 2 if round_ >= case["visits"] else CALLS
             for segment in range(segments):
                 ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * canary)
