@@ -30,7 +30,7 @@ PYTEST ?=
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-links bench-page bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -173,6 +173,9 @@ bench-calls: setup ## what the engine adds to a small call, beside bare loops in
 
 bench-conditions: setup ## do printed intervals hold the truth, in six conditions? Some 40 minutes
 	$(VENV)/bin/python benchmarks/conditions.py
+
+bench-gate: setup ## does a gate tell two builds of a library apart, in four conditions? Some 30 minutes; goes on where it was
+	$(VENV)/bin/python benchmarks/gate.py
 
 bench-air: setup ## hold `wattlock-net air` against ns-3, figures and speed
 	$(VENV)/bin/python benchmarks/air.py

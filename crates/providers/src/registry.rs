@@ -32,7 +32,7 @@ impl Providers {
                     named.path, named.name
                 ));
             }
-            providers.libraries.push(user_library(named)?);
+            providers.libraries.push(user_library(named, own.len() > 1)?);
         }
         Ok(providers)
     }
@@ -165,12 +165,12 @@ impl Default for Providers {
 
 /// A library that the user named.
 #[cfg(feature = "libraries")]
-fn user_library(named: &LibraryFile) -> Result<Box<dyn Library>, String> {
-    Ok(Box::new(crate::adapter::user_library::Own::new(named)))
+fn user_library(named: &LibraryFile, has_others: bool) -> Result<Box<dyn Library>, String> {
+    Ok(Box::new(crate::adapter::user_library::Own::new(named, has_others)))
 }
 
 #[cfg(not(feature = "libraries"))]
-fn user_library(named: &LibraryFile) -> Result<Box<dyn Library>, String> {
+fn user_library(named: &LibraryFile, _has_others: bool) -> Result<Box<dyn Library>, String> {
     Err(format!("library {}: {}", named.path, crate::closed::REASON))
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from wattlock.analysis import energy_blocks
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
 FACTORS = tuple(name for name in GROUP if name not in {"mode", "core_class"})
@@ -26,7 +26,7 @@ ENERGY_VERDICTS = {"slower": "more", "faster": "less"}
 Quantity = Literal["cycles", "time"]
 """What a ratio is of. Cycles hold still where a core's clock wanders, and say nothing across two kinds of core."""
 
-UNTOLD = "the interval holds both"
+UNTOLD = "the interval holds an end of the margin"
 """Why a pair with a ratio is undecided."""
 
 SIDE = ("provider", "version", "path", "of", "core_class", "state", "processes", "cycles_per_byte", "time_ns")
@@ -53,34 +53,45 @@ def log_ratio(a: dict[str, Any], b: dict[str, Any]) -> tuple[float, float]:
 def verdict(gap: float, half_width: float, smallest: float, *, has_equivalence: bool = True) -> str:
     """What an interval of a log ratio says of the second of two cases: faster, slower, equivalent or undecided.
 
-    * `smallest`: the difference that matters, as a share: what is slower or faster differs by more, what is equivalent
-      by no more, so that none is both "within 1 %" and "slower by 0.9 %". `has_equivalence`: whether that is claimed.
+    An interval that lies wholly above the margin is slower, wholly below it faster, wholly within it equivalent; one
+    that holds an end of the margin is undecided. Nothing else in this package judges a ratio.
+
+    * `gap`, `half_width`: of the interval, in logs. `smallest`: the margin, as a share: a ratio from 1 / (1 + smallest)
+      to 1 + smallest makes no difference. `has_equivalence`: whether that may be claimed.
     """
-    if has_equivalence and abs(gap) + half_width <= math.log1p(smallest):
-        return "equivalent"
-    if abs(gap) > max(half_width, math.log1p(smallest)):
+    margin = math.log1p(smallest)
+    if abs(gap) - half_width > margin:
         return "slower" if gap > 0 else "faster"
-    return "undecided"
+    return "equivalent" if has_equivalence and abs(gap) + half_width <= margin else "undecided"
 
 
 @dataclass(frozen=True)
 class Rules:
     """What a comparison may claim.
 
-    * `smallest`: the difference that matters, as a share; `has_equivalence`: whether cases may be called equivalent.
+    * `smallest`: the margin of `verdict`; `has_equivalence`: whether cases may be called equivalent.
+    * `excess`: what the A/A tests missed beyond their noise (log): every half-width is wider by it.
     * `quantity`: what is compared; times where one side has no cycles. `one_meter`: its gain cancels in a ratio.
     """
 
     smallest: float = SMALLEST_CLAIM
     has_equivalence: bool = True
+    excess: float = 0.0
     quantity: Quantity = "cycles"
     one_meter: bool = True
 
 
-def compare(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], rules: Rules = Rules()) -> pl.DataFrame:
+def compare(
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    keys: Sequence[str],
+    rules: Rules = Rules(),
+    paired: Mapping[tuple[int, int], tuple[float, float]] | None = None,
+) -> pl.DataFrame:
     """Compares the cases of two frames that agree in all `keys`.
 
     * `a`, `b`: estimates with `deviation` of `across_processes`.
+    * `paired`: log ratio and half-width by the numbers of two cases that were measured in pairs; in place of Welch's.
     * Returns a row a pair: `cipher`, the factors, the columns of `SIDE` of both, `quantity`, `ratio` (b over a),
       `ratio_low`, `ratio_high` (95 %, each pair for itself), `verdict` and `reason`, why an undecided one is, and those
       of `ENERGY` with `energy_verdict` where both frames have energies. A pair of which one side failed, is invalid or
@@ -100,19 +111,9 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str], rules: Rules 
         second = {name: pair.get(f"{name}.b", pair[name]) for name in a.columns}
         row = {name: first[name] for name in ("cipher", *FACTORS)}
         row |= {f"{name}_{side}": one[name] for side, one in (("a", first), ("b", second)) for name in SIDE}
-        rows.append(row | _energies(first, second, rules) | _judged(first, second, rules))
+        known = paired.get((first["case"], second["case"])) if paired else None
+        rows.append(row | _energies(first, second, rules) | _judged(first, second, rules, known))
     return pl.DataFrame(rows, schema=columns)
-
-
-def slower_than(compared: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs whose second case is slower by more than `share`, and those of which nobody can tell.
-
-    A pair is slower where its ratio is above 1 + `share` and its interval wholly above 1. Nobody can tell where the
-    interval reaches beyond 1 + `share` without that, or where there is no ratio.
-    """
-    slower = (pl.col("ratio") > 1 + share) & (pl.col("ratio_low") > 1)
-    unclear = pl.col("ratio").is_null() | (pl.col("ratio_high") > 1 + share)
-    return compared.filter(slower), compared.filter(~slower.fill_null(value=False) & unclear)
 
 
 def _energies(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, float | str | None]:
@@ -137,15 +138,18 @@ def lost(a: pl.DataFrame, b: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return a.filter(has_number).join(b.filter(has_number), on=list(keys), how="anti", nulls_equal=True)
 
 
-def _judged(a: dict[str, Any], b: dict[str, Any], rules: Rules) -> dict[str, Any]:
+def _judged(
+    a: dict[str, Any], b: dict[str, Any], rules: Rules, paired: tuple[float, float] | None = None
+) -> dict[str, Any]:
     in_cycles = rules.quantity == "cycles" and a["cycles"] is not None and b["cycles"] is not None
     quantity = {"quantity": "cycles" if in_cycles else "time"}
-    for row in (a, b):
+    for row in sorted((a, b), key=lambda row: row["state"] != "failed"):  # where one failed, the other was left
         if row["state"] in {"failed", "invalid"} or row["processes"] < 2 or row["deviation"] is None:
             why = row["reason"] or f"{row['processes']} complete processes"
             return {**quantity, "verdict": "undecided", "reason": f"{row['provider']}: {why}"}
     unit = "cycles" if in_cycles else "time_ns"
-    gap, half_width = log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
+    gap, half_width = paired or log_ratio(*({**row, "log_cost": math.log(row[unit])} for row in (a, b)))
+    half_width += rules.excess
     judged = verdict(gap, half_width, rules.smallest, has_equivalence=rules.has_equivalence)
     return {
         **quantity,

@@ -19,16 +19,16 @@ def core_classes(estimates: pl.DataFrame) -> list[str]:
 
 
 def compare_core_classes(
-    estimates: pl.DataFrame, across: pl.DataFrame, smallest: float = SMALLEST_CLAIM
+    estimates: pl.DataFrame, across: pl.DataFrame, smallest: float = SMALLEST_CLAIM, excess: float = 0.0
 ) -> pl.DataFrame:
     """Every other kind of core against the first: `compare` in time, a row a case and other kind.
 
     * `estimates`: of one run, with its energies where it was metered; `across`: rows of `across_processes`.
-    * `smallest`: the difference that matters, as a share.
+    * `smallest`, `excess`: as of `Rules`.
     """
     rows = estimates.join(across.select("case", "deviation"), on="case", how="left", maintain_order="left")
     first, *others = core_classes(estimates)
     # One meter measured both: its gain cancels. Cycles of two kinds of core are not alike.
-    rules = Rules(smallest, quantity="time", one_meter=True)
+    rules = Rules(smallest, excess=excess, quantity="time", one_meter=True)
     of = {name: rows.filter(pl.col("core_class") == name) for name in (first, *others)}
     return pl.concat([compare(of[first], of[name], KEYS, rules) for name in others])

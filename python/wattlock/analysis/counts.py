@@ -137,22 +137,43 @@ ENERGY = ("energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence")
 """Of a side that a card valued."""
 
 
-def compare(a: pl.DataFrame, b: pl.DataFrame, providers: tuple[str, str] | None = None) -> pl.DataFrame:
+Mixes = Mapping[int, Mapping[str, int]]
+"""Instructions by class, by case."""
+
+
+def compare(
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    providers: tuple[str, str] | None = None,
+    mixes: tuple[Mixes, Mixes] | None = None,
+) -> pl.DataFrame:
     """A row a case of both: the ratio of the second's cycles to the first's, and of its instructions.
 
     * `providers`: those of the first and of the second, where implementations are compared.
+    * `mixes`: of both, where one core counted them: what its rules get wrong of a class of instructions they get wrong
+      on both sides, and it cancels in the ratio as far as both have as large a share of it. Instructions are exact.
 
-    `ratio_low` and `ratio_high` hold the error of the rules on both sides, as if they were independent; the verdict is
+    `ratio_low` and `ratio_high` hold the error of the rules for the share of instructions that differ, all of it
+    without mixes, on both sides as if they were independent; and what operands decide on either. The verdict is
     `alike` where both counts are the same, `fewer` or `more` where the interval is wholly below or above 1, and
     `undecided` where the error of the rules is larger than the difference, or there are no cycles.
     """
     keys = ["cipher", *LIKE] if providers else ["cipher", *LIKE, "provider"]
-    sides = [_side(frame, keys, providers[place] if providers else None) for place, frame in enumerate((a, b))]
+    sides = [
+        _side(frame, keys, providers[place] if providers else None, (mixes or ({}, {}))[place])
+        for place, frame in enumerate((a, b))
+    ]
     joined = sides[0].join(sides[1], on=keys, how="inner", suffix="_b", nulls_equal=True, maintain_order="left")
     kept = [name for name in sides[0].columns if name not in keys]
     named = joined.rename({name: f"{name}_a" for name in kept})
     ratio = pl.col("cycles_b") / pl.col("cycles_a")
     low, high = pl.col("cycles_low_b") / pl.col("cycles_high_a"), pl.col("cycles_high_b") / pl.col("cycles_low_a")
+    if mixes is not None:
+        named = named.with_columns(differs=pl.struct("mix_a", "mix_b").map_elements(_differs, return_dtype=pl.Float64))
+        # Of the error on both sides, as factors of the ratio, the share that does not cancel.
+        error = (pl.max_horizontal(f"cycles_error_percent_{side}" for side in "ab") / 100).fill_null(0)
+        cancels = ((1 + error) / (1 - error)).pow(1 - pl.col("differs"))
+        low, high = low * cancels, high / cancels
     same = pl.all_horizontal(pl.col(f"{name}_a").eq_missing(pl.col(f"{name}_b")) for name in ("cycles", "instructions"))
     verdict = (
         pl.when(same & pl.col("cycles_a").is_not_null())
@@ -169,16 +190,34 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, providers: tuple[str, str] | None 
         ratio_high=high,
         instructions_ratio=pl.col("instructions_b") / pl.col("instructions_a"),
         verdict=verdict,
+    ).drop("mix_a", "mix_b", "cycles_error_percent_a", "cycles_error_percent_b", "differs", strict=False)
+
+
+def _differs(mixes: Mapping[str, Sequence[Mapping[str, Any]] | None]) -> float:
+    """The share of instructions by which two mixes differ: 0 where they are alike.
+
+    It is 1 where they have no class in common or a mix is not known.
+    """
+    first, second = (
+        {str(part["class"]): int(part["count"]) for part in mixes[side] or ()} for side in ("mix_a", "mix_b")
     )
+    if not first or not second:
+        return 1.0
+    totals = sum(first.values()), sum(second.values())
+    shares = ((first.get(name, 0) / totals[0], second.get(name, 0) / totals[1]) for name in first.keys() | second)
+    return sum(abs(a - b) for a, b in shares) / 2
 
 
-def _side(frame: pl.DataFrame, keys: Sequence[str], provider: str | None) -> pl.DataFrame:
+def _side(frame: pl.DataFrame, keys: Sequence[str], provider: str | None, mixes: Mixes) -> pl.DataFrame:
     """The cases of one side that were counted; of two implementations each keeps its provider's name."""
-    counted = frame.filter(pl.col("state") == "counted").with_columns(pl.col("aad_B").fill_null(0))
+    counted = frame.filter(pl.col("state") == "counted")
+    parts = [[{"class": name, "count": n} for name, n in mixes.get(case, {}).items()] for case in counted["case"]]
+    mix = pl.Series(parts, dtype=pl.List(pl.Struct({"class": pl.String, "count": pl.Int64})))
+    counted = counted.with_columns(pl.col("aad_B").fill_null(0), mix=mix)
     own = counted if provider is None else counted.filter(pl.col("provider") == provider)
     valued = [name for name in ENERGY if name in own.columns]
     named = [] if "provider" in keys else ["provider"]
-    return own.select(*keys, *named, *SIDE, "cycles_low", "cycles_high", *valued)
+    return own.select(*keys, *named, *SIDE, "cycles_low", "cycles_high", "cycles_error_percent", "mix", *valued)
 
 
 def more_than(compared: pl.DataFrame, share: float) -> pl.DataFrame:
@@ -192,5 +231,5 @@ def more_than(compared: pl.DataFrame, share: float) -> pl.DataFrame:
 def lost(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
     """The cases of the first that were counted and of which the second has no count."""
     keys = ["cipher", *LIKE, "provider"]
-    sides = [_side(frame, keys, None) for frame in (a, b)]
+    sides = [_side(frame, keys, None, {}) for frame in (a, b)]
     return sides[0].join(sides[1], on=keys, how="anti", nulls_equal=True, maintain_order="left")

@@ -1,4 +1,4 @@
-"""From what processes say to what is known of a case: a mean over processes with its interval.
+"""From what processes say to what is known of a case: a consensus of processes with its interval.
 
 The fresh process is the unit of replication: its memory layout moves a case by 0.3 to 1 %, which more time in one
 process does not average out.
@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from wattlock.analysis.consensus import consensus
 from wattlock.analysis.distributions import t_quantile
-
-LEVEL = 0.05
-"""Intervals are of 95 %."""
+from wattlock.analysis.looks import LEVEL, level_of_a_look
 
 LINEARITY_BOUND = 0.005
 """T(2n) / T(n) may miss 2 by this share."""
@@ -24,10 +24,14 @@ LINEARITY_BOUND = 0.005
 LINEARITY_LEVEL = 0.001
 """A case is called invalid at this level, so that one in a thousand sound ones is."""
 
-UNSEEN_ERROR = 0.0003
-"""Standard error (log) that the processes of a run can't tell of: what disturbs a few of them, and no canary or burst
-sees, is missing from most small samples. Intervals of a run without it held 86 to 90 % of what 3,254 cases cost in the
-long run, with it 98.6 to 100 % (docs/method/estimates.md)."""
+UNSEEN_ERROR = 0.00005
+"""Standard error (log) that the processes of a run can't tell of: what all of them have in common and the next run
+hasn't. Of runs minutes apart the steadiest cases differ by 0.01 % where a run's own processes promise 0.005 %
+(docs/results/intervals.md)."""
+
+COMMON_WEIGHT = 4.0
+"""Degrees of freedom with which what a case's batches scatter in the median process joins what they do in one: a process
+that kept three batches, alike by chance, does not outweigh the others."""
 
 CASE_FIELDS = [
     *("case", "cipher", "family", "provider", "path", "of", "version", "operation", "keying", "mode", "key_bits"),
@@ -72,22 +76,19 @@ def t_half_width(deviation: float, count: int, level: float, unseen: float = 0.0
     return t_quantile(count - 1, 1 - level / 2) * math.hypot(deviation / math.sqrt(count), unseen)
 
 
-def level_of_a_look(looks: Sequence[int]) -> float:
-    """The level of one look: the 5 % shared out evenly (Bonferroni), so that all looks together keep it."""
-    return LEVEL / max(1, len(looks))
-
-
 def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_percent: float) -> pl.DataFrame:
     """Mean, deviation, interval and state of each case over its processes.
 
     * `summaries`: rows of `within.summarise` of complete processes.
-    * Returns one row a case: `processes`, `log_canaries`, `deviation`, `half_width` (of the log), `cpu_ns`, `wall_ns`,
-      `clean_share`, `half_low`, `half_high` (interval of the linearity), `state`, `reason`.
+    * Returns one row a case: `processes`, `log_canaries` (the consensus of its processes), its standard `error` and
+      `freedom`, `deviation` (the error times the square root of the processes: of one that is worth as much as all in the
+      mean), `between` (standard deviation between processes beside their own errors), `half_width` (of the log),
+      `cpu_ns`, `wall_ns`, `clean_share`, `throttled_share` and `slower` (as of `within.summarise`), `half_low`, `half_high`
+      (interval of the linearity), `state`, `reason`.
     """
     level = level_of_a_look(looks)
-    half_width = pl.struct("deviation", "processes").map_elements(
-        lambda row: t_half_width(row["deviation"] or 0.0, row["processes"], level, UNSEEN_ERROR),
-        return_dtype=pl.Float64,
+    half_width = pl.struct("error", "freedom").map_elements(
+        lambda row: half_width_of(row["error"], row["freedom"], level), return_dtype=pl.Float64
     )
     linearity = pl.struct("half_deviation", "halves").map_elements(
         lambda row: t_half_width(row["half_deviation"] or 0.0, row["halves"], LINEARITY_LEVEL), return_dtype=pl.Float64
@@ -95,23 +96,66 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
     frame = (
         summaries.group_by("case")
         .agg(
-            processes=pl.len().cast(pl.Int64),
-            log_canaries=pl.col("log_canaries").mean(),
-            deviation=pl.col("log_canaries").std(),
             cpu_ns=pl.col("cpu_ns").median(),
             wall_ns=pl.col("wall_ns").median(),
             spread=pl.col("spread").median(),
             rounds=pl.col("rounds").median(),
             clean_share=1 - pl.col("dirty").sum() / pl.col("batches").sum(),
+            throttled_share=pl.col("throttled").sum() / (pl.col("batches") - pl.col("dirty")).sum(),
+            slower=(pl.col("slower") * pl.col("throttled")).sum() / pl.col("throttled").sum(),
             half=pl.col("log_half").mean(),
             half_deviation=pl.col("log_half").std(),
             halves=pl.col("log_half").count(),
         )
+        .join(_joined(summaries), on="case")
         .with_columns(half_width=half_width, half_error=linearity)
         .with_columns(half_low=pl.col("half") - pl.col("half_error"), half_high=pl.col("half") + pl.col("half_error"))
         .sort("case")
     )
     return frame.with_columns(**_verdict(looks, target_percent))
+
+
+def _joined(summaries: pl.DataFrame) -> pl.DataFrame:
+    """The consensus of each case's processes: `case`, `processes`, `log_canaries`, `error`, `freedom`, `deviation`, `between`."""
+    cases, rows = np.unique(summaries["case"].to_numpy(), return_inverse=True)
+    processes, columns = np.unique(summaries["process"].to_numpy(), return_inverse=True)
+    shape = len(cases), len(processes)
+    values, errors = np.full(shape, np.nan), np.full(shape, np.nan)
+    values[rows, columns] = summaries["log_canaries"].to_numpy()
+    errors[rows, columns] = _errors(summaries)
+    found = consensus(values, errors)
+    count = (~np.isnan(values)).sum(axis=1)
+    error = np.hypot(found.error, UNSEEN_ERROR)
+    return pl.DataFrame(
+        {
+            "case": cases,
+            "processes": count,
+            "log_canaries": found.mean,
+            "error": error,
+            "freedom": found.freedom,
+            "deviation": np.where(count > 1, error * np.sqrt(count), np.nan),
+            "between": found.between,
+        },
+        nan_to_null=True,
+        schema_overrides={"case": pl.Int64, "processes": pl.Int64},
+    )
+
+
+def _errors(summaries: pl.DataFrame) -> np.ndarray:
+    """The standard error of each process's value: what few batches scatter leans on what the case's batches do."""
+    kept = pl.col("kept").clip(1)
+    own = pl.col("error").fill_null(0.0).pow(2) * kept
+    common = own.median().over("case")
+    freedom = (kept - 1).cast(pl.Float64)
+    scatter = (freedom * own + COMMON_WEIGHT * common) / (freedom + COMMON_WEIGHT)
+    return summaries.select(error=(scatter / kept).sqrt())["error"].to_numpy()
+
+
+def half_width_of(error: float | None, freedom: float | None, level: float) -> float:
+    """Half-width of the interval of a consensus; infinite where there is none."""
+    if error is None or not freedom or not math.isfinite(error):
+        return math.inf
+    return t_quantile(round(freedom, 2), 1 - level / 2) * error
 
 
 def _verdict(looks: Sequence[int], target_percent: float) -> dict[str, pl.Expr]:
@@ -236,14 +280,13 @@ def _dtype(name: str) -> type[pl.DataType]:
     return pl.Int64 if name in integers else pl.String
 
 
-def next_visits(deviation: float, spread: float, rounds: float, most: int) -> int:
+def next_visits(between: float, spread: float, most: int) -> int:
     """Visits for the next process: enough that the error within a process is a third of that between processes.
 
-    * `deviation`: of the process medians (log); `spread`: of one round (log); `rounds`: clean rounds that the medians
-      were taken over. Returns 8 to `most`.
+    * `between`: standard deviation between processes beside their own errors; `spread`: of one round (both of logs).
+      Returns 8 to `most`.
     """
-    between = math.sqrt(max(deviation**2 - spread**2 / max(rounds, 1), LEAST_BETWEEN**2))
-    return max(LEAST_VISITS, min(most, math.ceil((3 * spread / between) ** 2)))
+    return max(LEAST_VISITS, min(most, math.ceil((3 * spread / max(between, LEAST_BETWEEN)) ** 2)))
 
 
 LEAST_BETWEEN = 0.001

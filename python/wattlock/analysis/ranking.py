@@ -11,7 +11,7 @@ import polars as pl
 
 from wattlock.analysis.distributions import t_below, t_quantile
 from wattlock.analysis.draws import COVERAGE
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 
 SMALLEST_CLAIM = 0.005
 """No difference below 0.5 % is claimed, however sure it is."""
@@ -49,18 +49,18 @@ def p_of_difference(a: dict[str, Any], b: dict[str, Any]) -> float:
 
 
 def rank(
-    estimates: pl.DataFrame, across: pl.DataFrame, aa_spread: float, smallest: float = SMALLEST_CLAIM
+    estimates: pl.DataFrame, across: pl.DataFrame, excess: float, smallest: float = SMALLEST_CLAIM
 ) -> pl.DataFrame:
     """Ranks the ciphers of each group of comparable cases, the cheapest first.
 
-    * `estimates`: as of `estimate.estimates`; `across`: rows of `across_processes`; `aa_spread`: as of
-      `self_checks.aa_spread`. Invalid and failed cases, and those of fewer than two processes, are left out.
+    * `estimates`: as of `estimate.estimates`; `across`: rows of `across_processes`; `excess`: as of
+      `self_checks.aa_excess`. Invalid and failed cases, and those of fewer than two processes, are left out.
     * Returns the group's columns and `case, cipher, provider, cycles_per_byte(_low, _high), time_ns, state, tie_group,
       ratio_to_best, ratio_low, ratio_high` (95 %). Cases in one tie group can't be told from its first at the level of
-      5 % after Holm's adjustment over all pairs of the group, or differ by no more than 0.5 %, the
-      copies' spread or `smallest`, the smallest effect that matters to the study (as a share).
+      5 % after Holm's adjustment over all pairs of the group, or differ by no more than 0.5 % or `smallest`, the
+      smallest effect that matters to the study (as a share), and `excess`.
     """
-    least = max(SMALLEST_CLAIM, smallest, aa_spread)
+    least = max(SMALLEST_CLAIM, smallest)
     rows = (
         estimates.filter(pl.col("state").is_in(["resolved", "unresolved"]) & (pl.col("processes") >= 2))
         .join(across.select("case", "log_canaries", "deviation"), on="case")
@@ -68,7 +68,7 @@ def rank(
     )
     ranked: list[dict[str, Any]] = []
     for _, group in rows.group_by(GROUP, maintain_order=True):
-        ranked += _rank_group(group.to_dicts(), least)
+        ranked += _rank_group(group.to_dicts(), least, excess)
     columns = [*GROUP, "case", "cipher", "provider", "cycles_per_byte", "cycles_per_byte_low", "cycles_per_byte_high"]
     columns += ["time_ns", "state", "tie_group", "ratio_to_best", "ratio_low", "ratio_high"]
     if not ranked:
@@ -76,19 +76,20 @@ def rank(
     return pl.DataFrame(ranked, infer_schema_length=None).select(columns)
 
 
-def _rank_group(rows: list[dict[str, Any]], least: float) -> list[dict[str, Any]]:
+def _rank_group(rows: list[dict[str, Any]], least: float, excess: float) -> list[dict[str, Any]]:
     pairs = list(combinations(range(len(rows)), 2))
     adjusted = holm([p_of_difference(rows[i], rows[j]) for i, j in pairs])
     p_of = dict(zip(pairs, adjusted, strict=True))
     tie_group, first = 1, 0
     for index, row in enumerate(rows):
         gap = row["log_canaries"] - rows[first]["log_canaries"]
-        if index > first and p_of[(first, index)] < LEVEL and gap > least:
+        if index > first and p_of[(first, index)] < LEVEL and gap - excess > least:
             tie_group, first = tie_group + 1, index
         error = 0.0
         if index:
             variance = sum(r["deviation"] ** 2 / r["processes"] for r in (rows[0], row))
             error = COVERAGE * math.sqrt(variance) * _small_sample(min(rows[0]["processes"], row["processes"]))
+            error += excess
         gap_to_best = row["log_canaries"] - rows[0]["log_canaries"]
         row |= {
             "tie_group": tie_group,

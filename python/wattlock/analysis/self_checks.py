@@ -5,40 +5,51 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
-from wattlock.analysis.estimate import t_half_width
+from wattlock.analysis.consensus import joined
+from wattlock.analysis.distributions import t_quantile
+from wattlock.analysis.looks import level_of_a_look
 from wattlock.definitions.constants import constant
 
 SELF_CHECK_LEVEL = 0.001
-"""Self-checks are judged by 99.9 % intervals."""
+"""A self-check fails by a 99.9 % interval: of a thousand sound runs one is called invalid."""
 
-AA_BOUND = 0.003
-"""Two copies that differ by less than this share do not make a run invalid."""
+MISS = 0.003
+"""A self-check whose interval comes as near to the truth as this does not make a run invalid."""
+
+MATTERS = 0.005
+"""A self-check with a wider half-width has not told anything yet: 0.5 %, as no smaller difference is ever claimed."""
 
 CARRIED_OUT, CLAIMED = constant("injected_slowdown")
 INJECTED_SLOWDOWN = CARRIED_OUT / CLAIMED
 """The injected slowdown carries out 61 calls for each 60 that it claims."""
 
-SLOWDOWN_BOUND = 0.003
-"""A injected slowdown that is missed by less than this share does not make a run invalid."""
-
 NAMES = {"aa_test": "A/A test", "injected_slowdown": "injected slowdown"}
 """A self-check's role in the records, and its name for eyes."""
+
+TRUTHS = {"aa_test": 1.0, "injected_slowdown": INJECTED_SLOWDOWN}
+
+State = Literal["passed", "not resolved", "failed"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one self-check says: the ratio to the reference with its 99.9 % interval, and the truth."""
+    """What one self-check says: the ratio to the reference with its 95 % interval, and the truth.
+
+    * `state`: failed where a 99.9 % interval excludes the truth by more than 0.3 %; else not resolved where the 95 %
+      interval is wider than ±0.5 %; else passed.
+    """
 
     name: str
     measured: float
     low: float
     high: float
     truth: float
-    believed: bool
+    state: State
     processes: int
     core_class: str | None = None
 
@@ -47,60 +58,86 @@ class Verdict:
         """Its name, with the kind of core where a run knows several."""
         return self.name if self.core_class is None else f"{self.name} on {self.core_class} cores"
 
+    @property
+    def excess(self) -> float:
+        """By how much (of a log) the measured ratio misses the truth beyond its interval; 0 where that holds it."""
+        half = math.log(self.high / self.measured)
+        return max(0.0, abs(math.log(self.measured / self.truth)) - half)
 
-def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame) -> list[Verdict]:
+    def message(self) -> str:
+        """What was measured, and what it should be."""
+        shown = " to ".join(f"{100 * (ratio - 1):+.2f}" for ratio in (self.low, self.high))
+        what = "two copies of the same case differ by" if self.truth == 1 else "a slowdown put in on purpose measured"
+        return f"{what} {100 * (self.measured - 1):+.2f} % ({shown}) in place of {100 * (self.truth - 1):+.2f} % ({self.named})"
+
+
+def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame, looks: Sequence[int] = ()) -> list[Verdict]:
     """Judges the copies and the injected slowdown of each kind of core against the reference of the same process.
 
-    * `cases`: case records of the headers; `summaries`: rows of `within.summarise`.
-    * A self-check is not believed where its 99.9 % interval excludes the truth and it misses it by more than 0.3 %, the
-      injected slowdown neither where its interval does not exclude that there is none.
+    * `cases`: case records of the headers; `summaries`: rows of `within.summarise`; `looks`: those of the study, which
+      share the level as for any case.
     """
     kinds = dict.fromkeys(case.get("core_class") for case in cases)
     return [
         verdict
         for kind in kinds
-        for verdict in _judge_kind([case for case in cases if case.get("core_class") == kind], summaries, kind)
+        for verdict in _judge_kind([case for case in cases if case.get("core_class") == kind], summaries, looks, kind)
     ]
 
 
 def _judge_kind(
-    cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame, core_class: str | None
+    cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame, looks: Sequence[int], core_class: str | None
 ) -> Iterator[Verdict]:
     roles = pl.DataFrame(
         {"case": [case["case"] for case in cases], "role": [case["role"] for case in cases]},
         schema={"case": pl.Int64, "role": pl.String},
     ).unique("case")
-    by_role = summaries.join(roles, on="case").select("process", "role", "log_canaries")
-    reference = by_role.filter(pl.col("role") == "reference").select("process", reference="log_canaries")
-    pairs = by_role.join(reference, on="process")
-    for role, truth, bound in (("aa_test", 1.0, AA_BOUND), ("injected_slowdown", INJECTED_SLOWDOWN, SLOWDOWN_BOUND)):
-        ratios = pairs.filter(pl.col("role") == role).select(log=pl.col("log_canaries") - pl.col("reference"))["log"]
-        if len(ratios) < 2:
+    by_role = summaries.join(roles, on="case").select("process", "role", "log_canaries", "error")
+    reference = by_role.filter(pl.col("role") == "reference").select("process", at="log_canaries", at_error="error")
+    pairs = by_role.join(reference, on="process").sort("process")
+    for role, truth in TRUTHS.items():
+        found = pairs.filter(pl.col("role") == role)
+        if found.height < 2:
             continue
-        mean = _number(ratios.mean())
-        error = t_half_width(_number(ratios.std()), len(ratios), SELF_CHECK_LEVEL)
-        missed = abs(mean - math.log(truth))
-        # An interval that holds no effect as well has found nothing: noise must not pass for a check.
-        found = truth == 1.0 or mean - error > 0
-        believed = found and (missed <= error or missed <= bound)
-        interval = (math.exp(mean - error), math.exp(mean + error))
-        yield Verdict(NAMES[role], math.exp(mean), *interval, truth, believed, len(ratios), core_class)
+        logs = (found["log_canaries"] - found["at"]).to_numpy()
+        mean, error, freedom = joined(logs, np.hypot(found["error"].to_numpy(), found["at_error"].to_numpy()))
+        yield _judged(role, mean, error, freedom, level_of_a_look(looks), found.height, core_class, truth)
 
 
-def aa_spread(verdicts: Sequence[Verdict]) -> float:
-    """How far apart two copies of the same case were, as a share: no smaller difference is claimed."""
-    return max((abs(math.log(v.measured)) for v in verdicts if v.name == NAMES["aa_test"]), default=0.0)
+def _judged(
+    role: str,
+    mean: float,
+    error: float,
+    freedom: float,
+    level: float,
+    processes: int,
+    core_class: str | None,
+    truth: float,
+) -> Verdict:
+    half, wide = (t_quantile(freedom, 1 - share / 2) * error for share in (level, SELF_CHECK_LEVEL))
+    missed = abs(mean - math.log(truth))
+    state: State = "failed" if missed - wide > MISS else "not resolved" if half > math.log1p(MATTERS) else "passed"
+    interval = (math.exp(mean - half), math.exp(mean + half))
+    return Verdict(NAMES[role], math.exp(mean), *interval, truth, state, processes, core_class)
+
+
+def aa_excess(verdicts: Sequence[Verdict]) -> float:
+    """By how much (of a log) two copies of a case differ beyond what their interval allows: 0 on a sound machine.
+
+    Each ratio's half-width grows by it, so that what is wrong with a run can only make a case undecided.
+    """
+    return max((verdict.excess for verdict in verdicts if verdict.name == NAMES["aa_test"]), default=0.0)
 
 
 def reasons_against(verdicts: Sequence[Verdict]) -> list[str]:
     """Why the run is invalid; empty where it is not."""
+    return [verdict.message() for verdict in verdicts if verdict.state == "failed"]
+
+
+def not_resolved(verdicts: Sequence[Verdict]) -> list[str]:
+    """What the self-checks could not tell of the run; empty where they could."""
     return [
-        f"the {v.named} measured {v.measured:.5f} of the reference "
-        f"(99.9 % interval {v.low:.5f} to {v.high:.5f}), the truth is {v.truth:.5f}"
-        for v in verdicts
-        if not v.believed
+        f"a self-check is known to ±{100 * (verdict.high / verdict.measured - 1):.1f} % only: {verdict.message()}"
+        for verdict in verdicts
+        if verdict.state == "not resolved"
     ]
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -12,6 +12,7 @@ where the places of the stack differ each has a fence of its own. No batch is ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -42,6 +43,16 @@ LEAST_ROUNDS_AT_A_PLACE = 4
 APART, APART_ERRORS = 0.003, 5.0
 """Places differ where the medians of the fastest and the slowest are so far apart: a log, and standard errors."""
 
+WIDE = frozenset({"avx2", "avx512", "vaes256", "vaes512"})
+"""Paths of vectors of 256 and 512 bits, which some cores slow down until they grant them."""
+
+WITNESS = "witness_before_ticks"
+"""A column that is there where a witness of the same width stood beside batches of wide code."""
+
+THROTTLED = 0.4
+"""Without a witness: a batch of wide code that takes half as much again (log) as the fastest tenth was throttled. What was
+seen took 3.1 times as long; a second speed by layout is 11 % apart."""
+
 NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 """A burst that takes more than this of what it takes on a quiet core means a neighbour."""
 
@@ -50,9 +61,14 @@ CASES = 2**32
 
 READ = [
     *("case", "segment", "calls", "ticks", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks"),
-    *("burst_after_ticks", "clean", "wall_ns", "cpu_ns", "place"),
+    *("burst_after_ticks", "clean", "cause", "wall_ns", "cpu_ns", "place"),
 ]
 """Columns of a batch that its summary is made of; runs of before November 2026 have no `place`."""
+
+READ_OF_BURSTS = [
+    *("clean", "cause", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks", "burst_after_ticks"),
+]
+"""Columns of a batch that tell how quiet the core was."""
 
 SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "process": pl.Int64,
@@ -62,14 +78,18 @@ SUMMARY_SCHEMA: dict[str, type[pl.DataType]] = {
     "cpu_ns": pl.Float64,
     "rounds": pl.Int64,
     "spread": pl.Float64,
+    "error": pl.Float64,
+    "kept": pl.Int64,
     "log_half": pl.Float64,
     "batches": pl.Int64,
     "dirty": pl.Int64,
+    "throttled": pl.Int64,
+    "slower": pl.Float64,
 }
 
 
 def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
-    """Calls in a batch and segments of each case, as the process of this header measured them.
+    """Calls in a batch, segments and whether the code is of wide vectors, of each case as this header has it.
 
     `read_ticks`: what reading the timer adds to a batch of one call after a pause; of many calls it is next to nothing.
     """
@@ -79,11 +99,18 @@ def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
             "case": [case["case"] for case in cases],
             "planned_calls": [case["calls"] for case in cases],
             "segments": [case["segments"] for case in cases],
+            "wide": [case.get("path") in WIDE for case in cases],
             "read_ticks": [
                 header.get("timer_ticks") or 0 if case.get("readiness") == "after-pause" else 0 for case in cases
             ],
         },
-        schema=dict.fromkeys(("case", "planned_calls", "segments", "read_ticks"), pl.Int64),
+        schema={
+            "case": pl.Int64,
+            "planned_calls": pl.Int64,
+            "segments": pl.Int64,
+            "wide": pl.Boolean,
+            "read_ticks": pl.Int64,
+        },
     )
 
 
@@ -95,17 +122,70 @@ def step_of(header: Mapping[str, Any]) -> int:
 def undisturbed(quiet_ppm: int | None, step_ticks: int = 0) -> pl.Expr:
     """Whether a batch counts: clean, and no neighbour on the core by the run's own quiet level.
 
-    * `quiet_ppm`: the least quiet level that any process of the run found. A process that began beside a neighbour
-      could not know it. `step_ticks`: as of `step_of`. The burst may be too long by one, and the canary too short.
+    * `quiet_ppm`: as of `quiet_level`, of all processes of the run together. One that began beside a neighbour could
+      not know it, and one that took an interrupted canary for a quiet one called all of its batches disturbed.
+      `step_ticks`: as of `step_of`. The burst may be too long by one, and the canary too short.
     """
     if quiet_ppm is None:
         return pl.col("clean")
     most = NEIGHBOUR * quiet_ppm / 1e6
+    undisturbed_else = pl.col("clean") | (pl.col("cause") == "neighbour").fill_null(value=False)
     quiet = [
         pl.col(f"burst_{side}_ticks") - step_ticks <= most * (pl.col(f"canary_{side}_ticks") + step_ticks)
         for side in ("before", "after")
     ]
-    return pl.col("clean") & quiet[0] & quiet[1]
+    return undisturbed_else & quiet[0] & quiet[1]
+
+
+LEVELS_A_DOUBLING, AGREE, A_QUIET_SHARE, LEAST_QUIET = 700, 10, 0.01, 20
+"""The quiet level is found on a scale of 0.1 %: the least 1 % that holds a hundredth of a run's bursts, 20 at least."""
+
+
+def burst_levels(batches: pl.DataFrame) -> pl.DataFrame:
+    """How many bursts of a process took how much of their canary: `level` (on a scale of 0.1 %) and `bursts`.
+
+    A burst counts where nothing was seen but perhaps a neighbour, and its canaries agree.
+    """
+    seen = batches.filter(pl.col("clean") | (pl.col("cause") == "neighbour").fill_null(value=False))
+    level = [
+        (pl.col(f"burst_{side}_ticks") / pl.col(f"canary_{side}_ticks")).log(2) * LEVELS_A_DOUBLING
+        for side in ("before", "after")
+    ]
+    both = pl.concat([seen.select(level=edge.floor()) for edge in level])
+    return both.filter(pl.col("level").is_finite()).group_by("level").agg(bursts=pl.len())
+
+
+def quiet_level(levels: pl.DataFrame, found: Sequence[int]) -> int | None:
+    """What a burst takes of its canary, in millionths, where nothing shares the core: judged over all of a run's processes.
+
+    * `levels`: rows of `burst_levels` of all processes together; `found`: what each process found by itself.
+    * The least level that two processes found, or on which a hundredth of the bursts agree, both to 1 %. A process whose
+      canaries were interrupted while it learned has found a lower one, which no other finds and no batch meets. None
+      where no process found any.
+    """
+    if not found:
+        return None
+    ordered = sorted(found)
+    twice = (low for low, high in pairwise(ordered) if high <= low * 1.01)
+    return max(ordered[0], min(next(twice, ordered[-1]), _agreed(levels) or ordered[-1]))
+
+
+def _agreed(levels: pl.DataFrame) -> int | None:
+    """The least level on which a hundredth of the bursts agree; None where none do."""
+    counted = levels.group_by("level").agg(pl.col("bursts").sum()).sort("level")
+    if counted.is_empty():
+        return None
+    places, bursts = counted["level"].to_numpy(), counted["bursts"].to_numpy()
+    ends = places.searchsorted(places + AGREE, side="left")
+    up_to = bursts.cumsum()
+    agreeing = up_to[ends - 1] - up_to + bursts
+    enough = agreeing >= max(LEAST_QUIET, A_QUIET_SHARE * float(up_to[-1]))
+    if not enough.any():
+        return None
+    first = int(enough.argmax())
+    # The middle of those that agree, as a process takes it.
+    middle = int(up_to.searchsorted(up_to[first] - bursts[first] + agreeing[first] / 2))
+    return round(2 ** ((float(places[middle]) + 0.5) / LEVELS_A_DOUBLING) * 1e6)
 
 
 def sees_no_turns(header: Mapping[str, Any]) -> bool:
@@ -152,8 +232,10 @@ def summarise_several(
     * Returns one row a process and case, the processes as given (`SUMMARY_SCHEMA`): `log_canaries` (log of canaries a
       call, the mean over the undisturbed rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call,
       `rounds` (the least number of undisturbed rounds of a segment), `spread` (standard deviation of the log over all
-      of them, which asks for visits enough to tell two speeds), `log_half` (log of time a call in half batches over
-      whole ones; null where there are none), `batches` and `dirty` (counts). Cases of which too little is left have no
+      of them, which asks for visits enough to tell two speeds), `error` (standard error of `log_canaries` by the
+      batches within the fence alone) and `kept` (how many those are), `log_half` (log of time a call in half batches over
+      whole ones; null where there are none), `batches` and `dirty` (counts), `throttled` (undisturbed batches that the core
+      slowed down, told by their length alone) and `slower` (how much longer those took: a log). Cases of which too little is left have no
       row.
     """
     ran, cases = [], []
@@ -172,9 +254,12 @@ def summarise_several(
             whole=pl.col("calls") == pl.col("planned_calls"),
             counts=undisturbed(quiet_ppm, step_of(headers[0])),
         )
+        .with_row_index("row")
     )
     seen = timed.group_by("visited").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
+    throttled = _throttled(clean)
+    clean = clean.join(throttled, on="row", how="anti") if throttled.height else clean
     if sees_no_turns(headers[0]):
         clean = clean.filter(uncut())
     halves = clean.filter(~pl.col("whole")).group_by("visited").agg(half=pl.col("log").mean())
@@ -182,7 +267,13 @@ def summarise_several(
         _by_case(clean.filter("whole"))
         .join(halves, on="visited", how="left")
         .join(seen, on="visited")
+        .join(
+            throttled.group_by("visited").agg(throttled=pl.len(), slower=pl.col("slower").mean()),
+            on="visited",
+            how="left",
+        )
         .with_columns(
+            throttled=pl.col("throttled").fill_null(0),
             process=(pl.col("visited") // CASES).replace_strict(
                 dict(enumerate(header["process"] for header in headers))
             ),
@@ -195,10 +286,21 @@ def summarise_several(
     )
 
 
+def _throttled(clean: pl.DataFrame) -> pl.DataFrame:
+    """Batches of wide code that a core slowed down before it granted the width, in runs without a witness of that.
+
+    * Returns `row`, `visited`, `slower` (log of how much longer it took than the fastest tenth).
+    """
+    wide = clean.lazy().filter("wide" if WITNESS not in clean.columns else pl.col("wide") & pl.col(WITNESS).is_null())
+    fastest = pl.col("log").quantile(0.1, "linear").over("visited", "segment", "whole")
+    slower = wide.with_columns(slower=pl.col("log") - fastest)
+    return slower.filter(pl.col("slower") > THROTTLED).select("row", "visited", "slower").collect()
+
+
 def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
-    kept = _weighted(whole)
-    weight = pl.col("weight") / pl.col("weight").sum()
+    kept = weighted(whole)
+    weight, inside = pl.col("weight") / pl.col("weight").sum(), pl.col("weight") > 0
     # In their order: the sum over the segments of a case is the same to the bit each time.
     by_segment = kept.group_by("visited", "segment", maintain_order=True).agg(
         pl.col("segments").first(),
@@ -208,6 +310,9 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
         cpu_ns=pl.when(pl.col("cpu_ns").null_count() == 0).then((pl.col("cpu_ns") / pl.col("calls") * weight).sum()),
         rounds=pl.len(),
         spread=pl.col("log").std(),
+        # Of the mean of what lies within the fence; a cut case's segments have too few rounds each for it.
+        squares=((pl.col("log") - pl.col("log").filter(inside).mean()) ** 2).filter(inside).sum(),
+        kept=inside.sum(),
     )
     several = pl.col("count") >= MANY_SEGMENTS
     enough = (
@@ -227,13 +332,22 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
             count=pl.len(),
             # Independent errors of many segments average out in their sum.
             spread=pl.col("spread").mean() / pl.len().sqrt(),
+            error=_error(),
+            kept=pl.col("kept").sum(),
             whole=pl.len() == pl.col("segments").first(),
         )
         .filter(pl.col("whole") & enough)
     )
 
 
-def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
+def _error() -> pl.Expr:
+    """Standard error of a case's log: of the sum of its segments, whose rounds scatter alike."""
+    scatter = (pl.col("squares").sum() / (pl.col("kept").sum() - pl.len()).clip(1)).sqrt()
+    share = pl.col("log").exp() / pl.col("log").exp().sum()
+    return scatter * (share.pow(2) / pl.col("kept")).sum().sqrt()
+
+
+def weighted(whole: pl.DataFrame) -> pl.DataFrame:
     """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
@@ -243,7 +357,7 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     # A segment of which no round is like the others' has to be told by those it has.
     within = pl.col("within") | ~pl.col("within").any().over("visited", "segment")
     known = known.with_columns(weight=within.cast(pl.Float64))
-    by_place = _by_place(known.with_row_index("row"))
+    by_place = _by_place(known.drop("row", strict=False).with_row_index("row"))
     return known.with_columns(known["weight"].scatter(by_place["row"], by_place["weight"]))
 
 

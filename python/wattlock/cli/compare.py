@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,13 +15,16 @@ from wattlock.cli.option_rules import given, refuse_pair, refuse_without
 from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, markdown, short
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import EvidenceError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import polars as pl
 
     from wattlock.report.compare_facts import CompareFacts
     from wattlock.report.counted_compare import CountedCompareFacts
+    from wattlock.run.begin import Begun, Decision
     from wattlock.run.compare import Comparison
     from wattlock.run.counts import Counts
     from wattlock.run.result import Result
@@ -34,6 +38,8 @@ ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 
 BEFORE, AFTER = "before", "after"
 """What the two libraries of --libraries are called."""
+
+MOST_BUDGET_S = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -85,22 +91,25 @@ def compare(
     ] = None,
     fail_above: Annotated[
         str | None,
-        typer.Option("--fail-above", metavar="2%", help="End with 9 where a case is slower by more."),
+        typer.Option("--fail-above", metavar="2%", help="The margin; end with 9 where a case is slower by more."),
     ] = None,
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="60s", help="With --libraries the time to measure: 30s, 2m.")
+    ] = "60s",
     form: Annotated[Form | None, typer.Option("--format", help="How to print the table; with --html none is.")] = None,
     drawn: Drawn = Drawn(),
 ) -> None:
     """Compare the cases of runs with those of the first, or of two providers: the ratio of the second to the first.
 
-    A ratio above 1 says that the second one is slower; its interval is of 95 %, for each case by itself. A case
-    fails --fail-above where its ratio is above that and its interval wholly above 1, and where it has a number in
-    the first run and none in the second; cases that can't be decided are named. A slowdown of just that size is
-    found in about half of all runs, since its ratio comes out above as often as below: to find 2 %, ask for
-    --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
+    A ratio above 1 says that the second one is slower; its interval is of 95 %, for each case by itself. A case is
+    slower where the interval lies wholly above the margin, equivalent where it lies within it, undecided where it holds
+    its end. The margin is the study's smallest effect, or --fail-above, which ends with 9 where a case is slower or has
+    a number in the first run and none in the second. A slowdown of just the margin stays undecided: to find 2 %, ask
+    for --fail-above 1%. Runs of two builds of the probe are shown beside each other, and nothing is claimed of them.
     Energies are compared where one meter measured both, two kinds of processor by time. Runs that counted on
     emulated cores are compared by cycles, and as counts repeat, --fail-above judges by the counts alone; of several
-    cores it says how alike they order the ciphers. --libraries measures a study by two builds of your library, in one
-    run, and compares them.
+    cores it says how alike they order the ciphers. --libraries measures a study by two builds of your library side by
+    side, until every case is decided or --budget is spent; with --fail-above it ends with 8 where one is not.
 
     Examples: wattlock compare before after --fail-above 2%    wattlock compare laptop pi4 phone --html machines.html
     wattlock compare before after --export figures    wattlock compare last --providers rustcrypto openssl
@@ -108,36 +117,62 @@ def compare(
     """
     from wattlock.cli.compare_counted import counted_runs
     from wattlock.cli.compare_facts import compare_facts
+    from wattlock.run.begin import Decision
     from wattlock.run.compare import compare as compared
 
-    share = _share(fail_above) if fail_above is not None else None
-    requested = given(context)
-    refuse_pair(requested, "--libraries", "--providers", "the two libraries are what is compared")
-    refuse_without(requested, "--out", "--libraries", "a run that is there has its folder")
+    _refuse_mixed(given(context))
     if not runs:
         raise _unnamed(libraries)
+    begun, decision = None, Decision(_share(fail_above), _seconds(budget))
     if libraries is not None:
-        runs, providers = [_measured(runs, libraries, out)], (BEFORE, AFTER)
+        begun = _measured(runs, libraries, out, decision)
+        runs, providers = [str(begun.folder.path)], (BEFORE, AFTER)
     if len(runs) == 1 and providers is None:
         raise InputError(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
     if counted := counted_runs(runs):
-        _compare_counts(runs, counted, providers, form=form, share=share, drawn=drawn)
+        _compare_counts(runs, counted, providers, form=form, share=decision.margin, drawn=drawn)
         return
     results = _measured_runs(runs, drawn)
-    found = compared(results[0], results[1:], providers)
+    found = compared(results[0], results[1:], providers, decision.margin)
     for line in found.warnings:
         typer.echo(f"warning: {line}", err=True)
     if drawn.html is not None or drawn.export is not None:
         _draw(compare_facts(runs, results, found, providers), drawn)
     if form is not None or drawn.html is None:
         _print(found, form or Form.table, several=len(results) > 2)
-    if share is not None:
-        if unclear := found.unclear(share):
-            typer.echo(f"warning: {unclear}", err=True)
-        found.refuse_slower(share)
+    _judge(found, decision, begun, results[0])
+
+
+def _judge(found: Comparison, decision: Decision, begun: Begun | None, result: Result) -> None:
+    """Raises what speaks against the second: what is slower, then what failed, then what two builds leave undecided.
+
+    Without --fail-above nothing does but a case that failed.
+    """
+    from wattlock.cli.session import refuse_failures
+
+    if begun is None and decision.margin is not None and found.undecided:
+        typer.echo(f"warning: {found.undecided}", err=True)
+    if decision.margin is not None:
+        found.refuse_slower()
+    if begun is None:
+        return
+    refuse_failures(result.estimates, begun.folder, begun.absent)
+    try:
+        found.refuse_undecided(decision.budget_s)
+    except EvidenceError as undecided:
+        if decision.margin is not None:
+            raise
+        typer.echo(f"warning: {undecided.message}\nhint: {undecided.hint}", err=True)
+
+
+def _refuse_mixed(requested: Collection[str]) -> None:
+    """Raises InputError for options that say nothing beside each other."""
+    refuse_pair(requested, "--libraries", "--providers", "the two libraries are what is compared")
+    refuse_without(requested, "--out", "--libraries", "a run that is there has its folder")
+    refuse_without(requested, "--budget", "--libraries", "a run that is there was measured")
 
 
 def _measured_runs(names: list[str], drawn: Drawn) -> list[Result]:
@@ -220,12 +255,13 @@ def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
     interval = pl.format("{} ({} to {})", *(pl.col(name).round(4) for name in ("ratio", "ratio_low", "ratio_high")))
     case = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b"]
     named = interval.alias("ratio (95 % interval)")
-    return table.select(*(["run_b"] if several else []), *short(case, table), named, "verdict")
+    why = pl.when(pl.col("ratio").is_null()).then(pl.format("{}: {}", "verdict", "reason")).otherwise("verdict")
+    return table.select(*(["run_b"] if several else []), *short(case, table), named, why.alias("verdict"))
 
 
-def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None) -> str:
-    """Carries out a study by two libraries alone, and gives its run."""
-    from wattlock.cli.session import measure
+def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None, decision: Decision) -> Begun:
+    """Carries out a study by two libraries alone; gives its run."""
+    from wattlock.cli.session import carry_out
     from wattlock.cli.target import chosen
     from wattlock.run import begin
 
@@ -235,14 +271,16 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
         if not path.is_file():
             raise InputError(f"--libraries {path}: there is no such file", hint="check the path")
     own = {name: path.absolute() for name, path in zip((BEFORE, AFTER), libraries, strict=True)}
-    request = begin.Request(studies[0], only=[f"provider={name}" for name in own], libraries=own)
+    request = begin.Request(studies[0], only=[f"provider={name}" for name in own], libraries=own, decision=decision)
     planned = begin.plan(request, chosen())
     asked = {cipher for grid in planned.session.study.grid for cipher in grid.cipher}
     if lacking := sorted(asked - {case.cipher for case in planned.cases}):
         raise InputError(f"no library has {', '.join(lacking)} of {studies[0]}", hint="name a study of their ciphers")
+    for line in planned.warnings():
+        typer.echo(f"warning: {line}", err=True)
     begun = planned.create(out)
-    measure(begun)
-    return str(begun.folder.path)
+    carry_out(begun)
+    return begun
 
 
 def _unnamed(libraries: tuple[Path, Path] | None) -> InputError:
@@ -254,11 +292,28 @@ def _unnamed(libraries: tuple[Path, Path] | None) -> InputError:
     return InputError("--libraries needs a study to measure", hint=hint)
 
 
-def _share(text: str) -> float:
-    """`2%` as 0.02.
+def _seconds(text: str) -> float:
+    """`30s` and `2m` in seconds.
+
+    Raises InputError for anything else.
+    """
+    try:
+        seconds = float(text[:-1]) * {"s": 1, "m": 60}[text[-1:]]
+    except (ValueError, KeyError):
+        seconds = math.nan
+    if not 0 < seconds <= MOST_BUDGET_S:
+        hint = f"seconds or minutes, at most {MOST_BUDGET_S // 60} of these: --budget 30s, --budget 2m"
+        raise InputError(f'--budget "{text}" is no time to measure', hint=hint)
+    return seconds
+
+
+def _share(text: str | None) -> float | None:
+    """`2%` as 0.02; null where nothing is asked for.
 
     Raises InputError for anything else, as for a bare 2, of which nobody knows what it means.
     """
+    if text is None:
+        return None
     try:
         percent = float(text.removesuffix("%"))
     except ValueError:

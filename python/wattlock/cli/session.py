@@ -30,6 +30,15 @@ def measure(begun: Begun) -> None:
 
     Raises CasesFailed at the very end where a case failed that this machine has.
     """
+    processes = carry_out(begun)
+    folder = begun.folder
+    counted = begun.session.target.facts().counted is not None
+    estimates = say_what_was_counted(folder) if counted else _say_what_came_out(folder, processes)
+    refuse_failures(estimates, folder, begun.absent)
+
+
+def carry_out(begun: Begun) -> int:
+    """Measures to the end and seals the run; gives how many processes it has."""
     from wattlock.run.energy import block_length_ns, least_s
 
     session, folder = begun.session, begun.folder
@@ -45,16 +54,14 @@ def measure(begun: Begun) -> None:
     with bar() as report:
         heed_ctrl_c()
         try:
-            processes = begun.measure(report)
+            return begun.measure(report)
         except KeyboardInterrupt:
             kept = "what was measured is kept"
             raise Interrupted(f"stopped; {kept}", hint=f"`{folder.resuming}` goes on") from None
-    counted = session.target.facts().counted is not None
-    estimates = say_what_was_counted(folder) if counted else _say_what_came_out(folder, processes)
-    _refuse_failures(estimates, folder, begun.absent)
 
 
-def _refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collection[tuple[str, str]]) -> None:
+def refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collection[tuple[str, str]]) -> None:
+    """Raises CasesFailed where a case failed that is not `absent`, by cipher and provider."""
     failed = [
         row
         for row in estimates.iter_rows(named=True)

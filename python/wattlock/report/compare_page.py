@@ -211,13 +211,14 @@ def _every(facts: CompareFacts) -> str:
 
 def _method(facts: CompareFacts) -> str:
     smallest = formats.percent(max(other.smallest for other in facts.others), 2)
-    no_more = "; equivalent needs an interval that holds no greater one"
+    no_more = "; equivalent needs one wholly within it"
     same = no_more if any(other.has_equivalence for other in facts.others) else "; no case is called equivalent here"
     steps = [
         "Each case is set beside its like: same cipher, operation, keying, encoding, placement, pattern, payload, "
         "data, associated data and library. Cases without their like are counted, not compared.",
-        "A ratio comes from the means of fresh processes; its 95 % interval is Welch’s, each case by itself.",
-        f"Slower and faster need an interval that excludes 1, and a difference above {smallest}"
+        "A ratio comes from the means of fresh processes; its 95 % interval is Welch’s, each case by itself. "
+        "Two builds that were measured side by side have the ratio of neighbouring batches.",
+        f"Slower and faster need an interval wholly beyond the margin of {smallest}"
         f"{same}. Everything else is undecided.",
         "Times of different kinds of evidence are not compared, nor joules of meters that include different "
         "things. Joules by a device card are not compared: by one card they are the cycles times what a cycle takes.",

@@ -9,11 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wattlock.analysis.paired import LOOKS
+from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import Problem, refusal
-from wattlock.errors import InputError, StoreError, StudyError
+from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
+from wattlock.run.paired import PairedPlan
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
 from wattlock.store import RunFolder, find, plan_lines, run_id
@@ -26,6 +29,13 @@ from wattlock.targets.facts import Facts, refuse_emulated
 
 OWN_TIMES = "and durations are right, but a battery's log has the device's times"
 """What a clock that is wrong does to a run: none of its numbers is a difference of two clocks."""
+
+
+class Decision(NamedTuple):
+    """What a run of two builds is to decide: by which margin (a share; null for the study's), in what time."""
+
+    margin: float | None
+    budget_s: float
 
 
 class KeptCard(NamedTuple):
@@ -41,7 +51,7 @@ class Request:
 
     * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
       `source`: a file or folder in place of the sample files; `core_classes`: kinds of core that each case is measured
-      on, in place of those that the study names.
+      on, in place of those that the study names; `decision`: the two libraries are measured in pairs, until it is made.
     """
 
     study: str
@@ -52,6 +62,7 @@ class Request:
     discharge: DischargePlan | None = None
     card: KeptCard | None = None
     core_classes: Sequence[str] = ()
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True)
@@ -83,15 +94,19 @@ class Planned:
     inputs: Sequence[InputFile]
     rows: Rows
     card: KeptCard | None
+    paired: PairedPlan | None = None
 
     def warnings(self) -> list[str]:
-        """What of the study the device has not, that it is none, and that its clock is wrong."""
+        """What of the study the device has not, that it is none, that its clock is wrong or two builds don't get on."""
         facts = self.session.target.facts()
         told = []
         if facts.emulator and facts.counted is None:
             told.append(f"the processor is emulated ({facts.emulator}): its times are no costs of a device")
         if self.session.target.way != "local" and (wrong := facts.out_of_step()):
             told.append(f"{self.session.target.name}: {wrong}; the run is dated by this machine, {OWN_TIMES}")
+        if self.paired is not None and self.paired.apart is not None:
+            libraries = " and ".join(self.session.libraries)
+            told.append(f"{libraries} can't be loaded together, so their processes take turns: {self.paired.apart}")
         return told + missing(self.cases, self.rows)
 
     def forecast(self) -> forecast.Forecast:
@@ -128,6 +143,7 @@ class Planned:
             "device_card": self.card.numbers if self.card else None,
             "way": session.target.way,
             **({"counted": counted._asdict()} if counted else {}),
+            **({"paired": self.paired._asdict()} if self.paired else {}),
         }
         folder = RunFolder.create(out or (root or ROOT) / name, lines)
         if root is not None:
@@ -142,6 +158,8 @@ def plan(request: Request, target: Target) -> Planned:
     or the battery can't be.
     """
     study = load(request.study)
+    if request.decision is not None:
+        study = study.model_copy(update={"looks": list(LOOKS)})
     if (counted := target.facts().counted) is not None:
         counting.refuse_what_needs_a_device(
             counted,
@@ -158,7 +176,7 @@ def plan(request: Request, target: Target) -> Planned:
         look(target, request.discharge)
     inputs = read_inputs(request.source) if request.source else []
     libraries = request.libraries
-    rows, nearest = _catalogue(target, study, libraries)
+    rows, nearest, apart = _catalogue_of_all(target, study, libraries)
     cases = expand(study, rows, inputs, nearest, list(libraries), core_classes=request.core_classes)
     if request.only:
         cases = choose(cases, rows, request.only)
@@ -170,7 +188,12 @@ def plan(request: Request, target: Target) -> Planned:
         hint = f"`wattlock selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
     session = Session(study, target, libraries, metered, request.discharge)
-    return Planned(session, cases, inputs, rows, request.card)
+    paired = None
+    if (decision := request.decision) is not None:
+        smallest = max(SMALLEST_CLAIM, study.smallest_effect_percent / 100)
+        margin = smallest if decision.margin is None else decision.margin
+        paired = PairedPlan.of(cases, list(libraries), margin, decision.budget_s, apart)
+    return Planned(session, cases, inputs, rows, request.card, paired)
 
 
 def resume(
@@ -279,6 +302,35 @@ def _catalogue(
         return probe.catalogue(target, ciphers, libraries)
     rows, nearest = probe.catalogue(target, ciphers)
     return adapters.with_adapters(counting.held_by_images(rows), libraries), nearest
+
+
+def _catalogue_of_all(
+    target: Target, study: Study, libraries: Mapping[str, Path]
+) -> tuple[dict[str, list[CatalogueRow]], dict[str, str | None], str | None]:
+    """The catalogue, and why a library that can be loaded alone can't beside the others; null where all can."""
+    try:
+        rows, nearest = _catalogue(target, study, libraries)
+        why = _refusals(rows, libraries)
+    except ProbeError as error:
+        rows, nearest, why = {}, {}, error.message
+    if why is None or len(libraries) < 2:
+        return rows, nearest, why
+    merged: dict[str, list[CatalogueRow]] = {}
+    for name, path in libraries.items():
+        alone, nearest = _catalogue(target, study, {name: path})
+        for cipher, several in alone.items():
+            kept = merged.setdefault(cipher, [])
+            kept += [row for row in several if not kept or row["provider"] == name]
+    return merged, nearest, None if _refusals(merged, libraries) else why
+
+
+def _refusals(rows: Rows, libraries: Mapping[str, Path]) -> str | None:
+    """Why a library offers nothing at all; null where each offers something."""
+    for name in libraries:
+        own = [row for several in rows.values() for row in several if row["provider"] == name]
+        if own and not any(row["available"] for row in own):
+            return next((row["reason"] for row in own if row["reason"]), None)
+    return None
 
 
 def _absent(cases: Sequence[Case], rows: Rows, libraries: Mapping[str, Path]) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,9 @@ from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run.result import Result
 
 SHOWN_CASES = 5
+MOST_FACTOR = 10
+"""A budget that would have to be so many times longer is not worth the advice."""
+UNTIMED = "measure where less else is at work, or longer: --budget 5m"
 CLOCK_SHARE = 0.02
 """Clocks that differ by more are told."""
 SMALLEST_BETWEEN_BUILDS = 0.2
@@ -49,13 +53,35 @@ class Comparison:
         """Why --fail-above can't judge."""
         return [reason for pair in self.pairs for reason in pair.against]
 
-    def unclear(self, share: float) -> str:
-        """How many cases can't tell whether they are slower by more than `share`, and which; empty where all can."""
-        _, unclear = comparison.slower_than(self.table, share)
-        return f"{unclear.height} cases can't tell: {_named(unclear)}" if unclear.height else ""
+    @property
+    def undecided(self) -> str:
+        """How many cases are undecided, and which; empty where none is."""
+        rows = self.table.filter(pl.col("verdict") == "undecided")
+        return f"{rows.height} of {self.table.height} cases are undecided: {_named(rows)}" if rows.height else ""
 
-    def refuse_slower(self, share: float) -> None:
-        """Raises Slower where a case is slower by more than `share`, or has no number any more.
+    def refuse_undecided(self, budget_s: float) -> None:
+        """Raises EvidenceError where a case is undecided after `budget_s` of measuring, with what would decide it."""
+        if not self.undecided:
+            return
+        margin = max(pair.rules.smallest for pair in self.pairs)
+        rows = self.table.filter((pl.col("verdict") == "undecided") & pl.col("ratio").is_not_null())
+        widths = [
+            (abs(math.log(ratio)), math.log(high / ratio)) for ratio, high in rows.select("ratio", "ratio_high").rows()
+        ]
+        if not widths:
+            raise EvidenceError(self.undecided, hint=UNTIMED)
+        # Whole within this, were it the margin; and the half-width that tells each from the margin, by the square root.
+        enough = max(gap + half for gap, half in widths)
+        factor = max((half / max(abs(gap - math.log1p(margin)), half / 10)) ** 2 for gap, half in widths)
+        what = f"{self.undecided} by a margin of {margin * 100:.4g} % in {budget_s:g} s"
+        longer = (
+            f"--budget {math.ceil(budget_s * factor * 1.2 / 10) * 10}s may be enough, " if factor < MOST_FACTOR else ""
+        )
+        hint = f"{longer}--fail-above {math.ceil(1000 * math.expm1(enough) * 1.1) / 10:g}% would decide"
+        raise EvidenceError(what, hint=hint)
+
+    def refuse_slower(self) -> None:
+        """Raises Slower where the verdict on a case is slower, or it has no number any more.
 
         Raises EvidenceError where a run can't be judged.
         """
@@ -67,18 +93,26 @@ class Comparison:
             cases = ", ".join(f"{row['cipher']} {row['operation']} of {row['provider']}" for row in shown)
             what = f"{self.lost.height} cases have a number in the first and none in the second: {cases}"
             raise Slower(what, hint="`wattlock show RUN` says why each failed; a cipher that is gone has no row")
-        slower, _ = comparison.slower_than(self.table, share)
+        slower = self.table.filter(pl.col("verdict") == "slower")
         if slower.height:
-            what = f"{slower.height} of {self.table.height} cases are slower by more than {share * 100:.4g} %"
+            margin = max(pair.rules.smallest for pair in self.pairs)
+            what = f"{slower.height} of {self.table.height} cases are slower by more than {margin * 100:.4g} %"
             raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cases")
 
 
-def compare(first: Result, others: Sequence[Result] = (), providers: tuple[str, str] | None = None) -> Comparison:
+def compare(
+    first: Result,
+    others: Sequence[Result] = (),
+    providers: tuple[str, str] | None = None,
+    margin: float | None = None,
+) -> Comparison:
     """Compares runs with the first, or one run with itself by two providers: the second against the first.
+
+    * `margin`: the margin of all verdicts, as a share; without it the studies', at least 0.5 %.
 
     Raises InputError where no case of the one has its like in the other, EvidenceError where their evidence differs.
     """
-    pairs = [Pair.of(first, other, providers) for other in others or [first]]
+    pairs = [Pair.of(first, other, providers, margin) for other in others or [first]]
     return Comparison(pairs, list(warnings([first, *(other for other in others if other is not first)])))
 
 
@@ -99,11 +133,11 @@ class Pair:
     rules: Rules
 
     @classmethod
-    def of(cls, a: Result, b: Result, providers: tuple[str, str] | None) -> Pair:
+    def of(cls, a: Result, b: Result, providers: tuple[str, str] | None, margin: float | None = None) -> Pair:
         """Compares `b` with `a`; across builds without a claim, as docs/method/build.md says."""
         first, second, keys = _sides(a, b, providers)
-        rules = _rules(a, b)
-        compared = comparison.compare(first, second, keys, rules)
+        rules = _rules(a, b, margin)
+        compared = comparison.compare(first, second, keys, rules, a.paired_ratios if a is b else None)
         if compared.is_empty():
             hint = "`wattlock show RUN` lists the cases of a run"
             raise InputError("no case of the one has its like in the other", hint=hint)
@@ -161,16 +195,18 @@ def meters_are_alike(a: Result, b: Result) -> bool:
     return a.meter["name"] == b.meter["name"] and (_same_core(a, b) or a.meter["scope"] == b.meter["scope"])
 
 
-def _rules(a: Result, b: Result) -> Rules:
+def _rules(a: Result, b: Result, margin: float | None) -> Rules:
     """What may be claimed of two runs: of one kind of core in cycles, of two in time."""
-    seen = (self_checks.aa_spread(result.verdicts) for result in (a, b))
-    smallest = max(SMALLEST_CLAIM, *seen, *(result.plan["study"]["smallest_effect_percent"] / 100 for result in (a, b)))
+    if margin is None:
+        margin = max(SMALLEST_CLAIM, *(result.plan["study"]["smallest_effect_percent"] / 100 for result in (a, b)))
+    # What moves two copies of one case apart in a run moves its other cases: noise, which widens no margin.
+    excess = max(self_checks.aa_excess(result.verdicts) for result in (a, b))
     same_core = _same_core(a, b)
     quantity: Quantity = "cycles" if same_core else "time"
     if not same_core and _builds(a, b) and _same_profile(a, b):
         # A machine of another kind has a build of its own, which is a part of what it costs there.
-        return Rules(max(smallest, SMALLEST_BETWEEN_BUILDS), has_equivalence=False, quantity=quantity, one_meter=False)
-    return Rules(smallest, quantity=quantity, one_meter=same_core)
+        return Rules(max(margin, SMALLEST_BETWEEN_BUILDS), False, excess, quantity, one_meter=False)
+    return Rules(margin, excess=excess, quantity=quantity, one_meter=same_core)
 
 
 def _same_core(a: Result, b: Result) -> bool:

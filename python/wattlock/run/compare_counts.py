@@ -111,7 +111,9 @@ def _pair(first: Counts, second: Counts, providers: tuple[str, str] | None) -> C
         if name not in (there := run.estimates["provider"].unique().sort().to_list()):
             what = f'run {run.id}: no case is by the provider "{name}"'
             raise InputError(what, hint=f"its providers are {', '.join(there)}")
-    compared = counts.compare(first.estimates, second.estimates, providers)
+    # One core's rules are wrong alike on both sides; those of two cores each in its own way.
+    mixes = (first.mixes, second.mixes) if first.core == second.core else None
+    compared = counts.compare(first.estimates, second.estimates, providers, mixes)
     if compared.is_empty():
         raise InputError("no case of the one has its like in the other", hint="`wattlock show RUN` lists a run's cases")
     lost = counts.lost(first.estimates, second.estimates)

@@ -31,6 +31,7 @@ class Counts:
 
     * `plan`: the run's first line; `header`: that of the process whose images tell the compiler; `estimates`: a row a
       case, as of `analysis.counts`; `adapters`: code of others by its provider, as the records have it.
+    * `mixes`: instructions by class, by case.
     """
 
     plan: Mapping[str, Any]
@@ -40,6 +41,7 @@ class Counts:
     wall_s: float
     is_sealed: bool
     adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mixes: counts.Mixes = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -224,6 +226,7 @@ def read(folder: RunFolder) -> Counts:
         wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
         adapters=adapters,
+        mixes={number: count["by_class"] for number, count in found.items() if count.get("by_class")},
     )
 
 

@@ -20,6 +20,7 @@ from wattlock.analysis import (
     discharges,
     energy_blocks,
     estimate,
+    paired,
     pauses,
     ranking,
     self_checks,
@@ -49,6 +50,7 @@ class Result:
     * `causes`: disturbed batches by their cause; `wall_s`: of all sessions together.
     * `meter`: what the energies were measured with, and `energies`: a row a case, as of `energy_blocks`; null without.
     * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
+    * `pairs`: what each process says of each pair of two builds, as of `paired.summarise`; null where none were.
     """
 
     plan: Mapping[str, Any]
@@ -69,6 +71,7 @@ class Result:
     energies: pl.DataFrame | None = None
     battery: Mapping[str, Any] | None = None
     levels: Sequence[Mapping[str, Any]] = ()
+    pairs: pl.DataFrame | None = None
 
     @property
     def isa(self) -> str:
@@ -106,14 +109,19 @@ class Result:
         return self_checks.reasons_against(self.verdicts)
 
     @cached_property
+    def paired_ratios(self) -> Mapping[tuple[int, int], tuple[float, float]] | None:
+        """Log ratio and half-width by two cases that were measured in pairs; null where none were."""
+        return None if self.pairs is None else paired.ratios(self.pairs, self.plan["study"]["looks"])
+
+    @cached_property
     def ranking(self) -> pl.DataFrame:
         """The ciphers of each group of comparable cases, with tie groups; each kind of core by its own self-checks."""
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
         ranked = []
         for kind in self.clocks:
-            spread = self_checks.aa_spread([verdict for verdict in self.verdicts if verdict.core_class == kind])
+            excess = self_checks.aa_excess([verdict for verdict in self.verdicts if verdict.core_class == kind])
             cases = self.estimates.filter(pl.col("core_class").eq_missing(kind))
-            ranked.append(ranking.rank(cases, self.across, spread, smallest))
+            ranked.append(ranking.rank(cases, self.across, excess, smallest))
         return pl.concat(ranked, how="vertical_relaxed")
 
     def on(self, kind: str) -> Result:
@@ -146,8 +154,8 @@ class Result:
             named = ("case", "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_random_percent")
             estimates = estimates.join(self.energies.select(named), on="case", how="left", maintain_order="left")
         matters = self.plan["study"]["smallest_effect_percent"] / 100
-        smallest = max(ranking.SMALLEST_CLAIM, matters, self_checks.aa_spread(self.verdicts))
-        return core_classes.compare_core_classes(estimates, self.across, smallest)
+        smallest, excess = max(ranking.SMALLEST_CLAIM, matters), self_checks.aa_excess(self.verdicts)
+        return core_classes.compare_core_classes(estimates, self.across, smallest, excess)
 
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
@@ -221,8 +229,17 @@ def read(folder: RunFolder) -> Result:
     quiet = _quiet_levels(headers)
     summaries, causes, batches = [], dict.fromkeys(known_causes(), 0), 0
     times: dict[str | None, list[pl.Series]] = {}
+    planned_pairs = dict(plan[0]["paired"]["pairs"]) if plan[0].get("paired") else {}
+    pairs: list[pl.DataFrame] = []
     for kind, some, frames in _together(folder, headers):
         summaries.append(within.summarise_several(frames, some, quiet.get(kind)))
+        if planned_pairs:
+            by_process = summaries[-1].partition_by("process", as_dict=True)
+            pairs += [
+                paired.summarise(frame, header, by_process[header["process"],], planned_pairs, quiet.get(kind))
+                for header, frame in zip(some, frames, strict=True)
+                if (header["process"],) in by_process
+            ]
         for header, frame in zip(some, frames, strict=True):
             times.setdefault(kind, []).append(within.canary_times(frame, header))
             batches += len(frame)
@@ -256,7 +273,13 @@ def read(folder: RunFolder) -> Result:
         energies=energies,
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
+        pairs=_pairs(plan[0]["paired"], pairs, rows) if planned_pairs else None,
     )
+
+
+def _pairs(planned: Mapping[str, Any], in_processes: Sequence[pl.DataFrame], summaries: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of a run of two builds, of processes that measured both or took turns."""
+    return paired.beside(summaries, dict(planned["pairs"])) if planned["apart"] else pl.concat(in_processes)
 
 
 def _together(

@@ -15,6 +15,7 @@ from wattlock.errors import StudyError
 from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
+from wattlock.run.paired import PairedPlan, PairedTiming
 from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder
@@ -76,7 +77,9 @@ class Session:
             seed = folder.plan()[0]["seed"]
             # A move from one to another of a kind changes nothing else.
             processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
-            timing = Timing(bench, self.study, own, watch, seed, report.measured, processors)
+            shared = (bench, self.study, own, watch, seed, report.measured, processors)
+            decides = PairedPlan.kept_in(folder.plan()[0])
+            timing = Timing(*shared) if decides is None else PairedTiming(*shared, decides=decides)
             timing.measure()
             # A meter sees no single call: joules are those of calls one after another.
             steady = [case for case in own if case.readiness == "steady"]

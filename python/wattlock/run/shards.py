@@ -73,12 +73,15 @@ def bounds_of_visits(segments: int) -> tuple[int, int, int]:
     return LEAST_LONG_VISITS, usual, usual
 
 
-def split(cases: Sequence[Case], seed: int, own: Iterable[str] = ()) -> list[list[Case]]:
+def split(
+    cases: Sequence[Case], seed: int, own: Iterable[str] = (), pairs: Mapping[int, int] | None = None
+) -> list[list[Case]]:
     """Shards of about equal size, at most `SHARD_CASES` each and of one kind of core, drawn anew for each seed.
 
     Cases in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CASES` of them.
 
     * `own`: libraries of the user's own, each of which has shards of its own: one that crashes takes no other with it.
+    * `pairs`: the second case of each first, which is in the same shard.
     """
     libraries = list(own)
     groups = []
@@ -86,16 +89,21 @@ def split(cases: Sequence[Case], seed: int, own: Iterable[str] = ()) -> list[lis
         alike = [case for case in cases if case.core_class == core_class]
         groups.append([case for case in alike if case.provider not in libraries])
         groups += [[case for case in alike if case.provider == name] for name in libraries]
-    return [shard for group in groups if group for shard in _shards(group, seed)]
+    return [shard for group in groups if group for shard in _shards(group, seed, pairs or {})]
 
 
-def _shards(cases: Sequence[Case], seed: int) -> list[list[Case]]:
-    shuffled = random.Random(seed).sample(cases, len(cases))  # noqa: S311 - an order, no secret
+def _shards(cases: Sequence[Case], seed: int, pairs: Mapping[int, int]) -> list[list[Case]]:
+    by_number = {case.case: case for case in cases}
+    seconds = {first: by_number[second] for first, second in pairs.items() if {first, second} <= by_number.keys()}
+    alone = [case for case in cases if case not in seconds.values()]
+    shuffled = random.Random(seed).sample(alone, len(alone))  # noqa: S311 - an order, no secret
     # A stable sort: those in main memory are dealt out first, one to each shard in turn.
     shuffled.sort(key=lambda case: case.placement != "DRAM")
     in_memory = sum(case.placement == "DRAM" for case in cases)
     count = max(-(-len(cases) // SHARD_CASES), -(-in_memory // SHARD_MEMORY_CASES))
-    return [sorted(shuffled[start::count], key=lambda case: case.case) for start in range(count)]
+    dealt = (shuffled[start::count] for start in range(count))
+    whole = ([*shard, *(seconds[case.case] for case in shard if case.case in seconds)] for shard in dealt)
+    return [sorted(shard, key=lambda case: case.case) for shard in whole]
 
 
 def cuts(headers: Iterable[Mapping[str, Any]]) -> dict[int, int]:

@@ -97,7 +97,7 @@ class Timing:
         self._recall()
         try:
             while due := self._due():
-                groups = shards.split(due, self._seed("split"), self.bench.libraries)
+                groups = self._shards(due)
                 for number, group in enumerate(groups):
                     self._measure_shard(group, remaining=len(groups) - number)
                 self.look()
@@ -108,6 +108,14 @@ class Timing:
                 "next_process": self.process,
             }
             self.bench.folder.append(json.dumps(session).encode() + b"\n")
+
+    def _shards(self, due: Sequence[Case]) -> list[list[Case]]:
+        """The cases of each process, which are measured in this order."""
+        return shards.split(due, self._seed("split"), self.bench.libraries)
+
+    def _pairs(self) -> Mapping[int, int]:
+        """Cases whose batches are taken in turn."""
+        return {}
 
     def pending(self) -> list[Case]:
         """The study's cases that are not settled."""
@@ -128,7 +136,7 @@ class Timing:
             least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
             self.visits[number] = usual
             if row is not None and count >= 3:
-                wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
+                wanted = estimate.next_visits(row["between"], row["spread"], most)
                 self.visits[number] = max(least, wanted)
             # One that looks invalid is looked at again: of some hundred sound cases one may look so by chance.
             at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
@@ -160,6 +168,7 @@ class Timing:
             visits=self.visits,
             quiet_ppm=self.quiet_ppm.get(core_class),
             cuts=self.cuts,
+            pairs=self._pairs(),
             policy=self._batches_as_long,
         )
         lines, expected = 0, sum(self._batches(case) for case in group)
@@ -172,7 +181,8 @@ class Timing:
         ended = carry_out(self.bench, order, admit=self._refuse_another_machine, heed=heed)
         self.failed |= {failure["case"] for failure in ended.failures}
         if (failure := ended.broken_by()) is not None:
-            self._lose(group[0].provider, ended.took_s, failure)
+            library = next(case.provider for case in group if case.case == failure["case"])
+            self._lose(library, ended.took_s, failure)
             return
         self.measured_s += ended.took_s
         self._take_in(next(header for header in self.bench.folder.headers() if header["process"] == process))

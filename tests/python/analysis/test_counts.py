@@ -91,6 +91,34 @@ def test_two_versions_are_compared_by_their_counts_and_judged_within_the_error()
     assert found["ratio_low"][2] == pytest.approx(2 * 0.9 / 1.1)
 
 
+def test_of_one_core_the_error_of_its_rules_cancels_as_far_as_the_instructions_are_alike() -> None:
+    first, second = estimates(1000), estimates(1096)
+    alike: counts.Mixes = {0: {"add": 600, "load": 300}}
+
+    def compared(mix: counts.Mixes) -> dict[str, Any]:
+        return counts.compare(first, second, mixes=(alike, mix)).row(0, named=True)
+
+    exact = compared({0: {"add": 660, "load": 330}})
+    assert (exact["ratio_low"], exact["ratio"], exact["ratio_high"]) == pytest.approx((1.096,) * 3)
+    assert exact["verdict"] == "more"
+    # A third of the instructions are loads in the one, 40 % in the other: 1/15 of what is wrong stays.
+    near = compared({0: {"add": 600, "load": 400}})
+    width = (1.1 / 0.9) ** (1 / 15)
+    assert (near["ratio_low"], near["ratio_high"]) == pytest.approx((1.096 / width, 1.096 * width))
+    assert near["verdict"] == "more"
+    for mix in ({0: {"divide": 900}}, {}):
+        whole = compared(mix)
+        assert (whole["ratio_low"], whole["ratio_high"]) == pytest.approx((1.096 * 0.9 / 1.1, 1.096 * 1.1 / 0.9))
+        assert whole["verdict"] == "undecided"
+    assert counts.compare(first, second).columns == counts.compare(first, second, mixes=(alike, alike)).columns
+
+
+def test_what_operands_decide_stays_in_the_ratio_of_two_alike_mixes() -> None:
+    mixes: counts.Mixes = {0: {"divide": 9}}
+    found = counts.compare(estimates(1000, open_cycles=100), estimates(1100), mixes=(mixes, mixes))
+    assert (found["ratio_low"][0], found["ratio_high"][0]) == pytest.approx((1.0, 1100 / 900))
+
+
 def test_a_case_without_cycles_is_never_alike() -> None:
     assert counts.compare(estimates(None), estimates(None))["verdict"].to_list() == ["undecided"]
 

@@ -83,10 +83,12 @@ def test_a_difference_below_half_a_percent_is_never_claimed() -> None:
     assert ties(ranked(logs)) == [(0, 1), (1, 1), (2, 2)]
 
 
-def test_no_difference_below_that_of_the_copies_is_claimed() -> None:
+def test_what_copies_differ_by_beyond_their_noise_is_taken_off_a_difference_and_widens_its_interval() -> None:
     logs = steady(0.0, 0.05)
-    assert ties(ranked(logs, copies=0.049)) == [(0, 1), (1, 2)]
-    assert ties(ranked(logs, copies=0.051)) == [(0, 1), (1, 1)]
+    assert ties(ranked(logs, copies=0.044)) == [(0, 1), (1, 2)]
+    assert ties(ranked(logs, copies=0.046)) == [(0, 1), (1, 1)]
+    plain, wide = (ranked(logs, copies=copies)["ratio_high"][1] for copies in (0.0, 0.044))
+    assert wide == pytest.approx(plain * math.exp(0.044))
 
 
 def test_a_difference_that_may_be_chance_is_not_claimed() -> None:

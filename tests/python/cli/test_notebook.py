@@ -94,11 +94,12 @@ def test_what_differs_between_compared_runs_is_a_warning(runs: Path) -> None:
 
 
 def test_a_slower_run_is_refused_by_what_the_verb_asks(runs: Path) -> None:
-    found = compare(open_run("before"), [open_run(runs / "after")])
-    assert found.unclear(0.01) == ""
+    before, after = open_run("before"), open_run(runs / "after")
+    found = compare(before, [after], margin=0.02)
+    assert found.undecided == ""
     with pytest.raises(Slower, match="1 of 4 cases"):
-        found.refuse_slower(0.02)
-    found.refuse_slower(0.2)
+        found.refuse_slower()
+    compare(before, [after], margin=0.2).refuse_slower()
 
 
 def test_a_battery_carries_as_much_as_the_verb_says(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,6 +153,61 @@ def test_two_builds_of_a_library_are_weighed_and_compared_by_one_command(
     assert set(open_run("slower").estimates["provider"]) == {"before", "after"}
 
 
+def build_of(place: Path, build: str) -> Path:
+    """A build of the example whose version says who answers: a helper that it exports, and a library that it needs."""
+    place.mkdir()
+    (place / "part.c").write_text(f'const char *part(void) {{ return "{build}"; }}\n')
+    part = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,libpart.so.1",
+        "-o",
+        str(place / "libpart.so.1"),
+        str(place / "part.c"),
+    ]
+    subprocess.run(part, check=True)
+    source = (TREE / "examples" / "library" / "xtea.c").read_text()
+    named = "const char *wattlock_ciphers(uint32_t abi) {"
+    assert named in source
+    answers = f"""const char *part(void);
+const char *helper(void) {{ return "{build}"; }}
+{named}
+    static char list[99];
+    snprintf(list, sizeof list, "%s+%s\\nxtea-ecb portable\\nxtea-ctr portable\\n", helper(), part());
+    if (abi == WATTLOCK_ABI) return list;"""
+    (place / "mine.c").write_text("#include <stdio.h>\n" + source.replace(named, answers))
+    made = place / "mine.so"
+    include = str(TREE / "crates" / "providers" / "include")
+    words = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-o", str(made), str(place / "mine.c")]
+    subprocess.run([*words, f"-L{place}", "-l:libpart.so.1", f"-Wl,-rpath,{place}"], check=True)
+    return made
+
+
+def test_each_of_two_builds_calls_its_own_helper_and_its_own_version_of_what_it_needs(tmp_path: Path) -> None:
+    builds = {name: build_of(tmp_path / name, name) for name in ("old", "new")}
+    named = [word for name, made in builds.items() for word in ("--library", f"{name}={made}")]
+    words = [
+        PROBE,
+        "catalogue",
+        "--format",
+        "json",
+        *named,
+        "--library",
+        f"again={builds['old']}",
+        "--cipher",
+        "xtea-ctr",
+    ]
+    rows = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    versions = {row["provider"]: row["version"] for row in rows}
+    # The third is the first one's file once more.
+    assert {name: versions[name] for name in ("old", "new", "again")} == {
+        "old": "old+old",
+        "new": "new+new",
+        "again": "old+old",
+    }
+
+
 def test_a_cipher_that_neither_library_has_is_an_error_and_not_a_row_less(
     two_builds: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,7 +78,21 @@ def test_a_noisy_case_does_not_fail_and_is_said_to_tell_nothing(
     measured(probe, "after", between={"1": 0.1})
     rows, errors = compared(capsys, "before", "after", "--fail-above", "2%")
     assert rows[1]["verdict"] == "undecided"
-    assert "warning: 1 cases can't tell: des-cbc" in errors
+    assert "warning: 1 of 4 cases are undecided: des-cbc" in errors
+
+
+def test_the_margin_of_a_gate_is_that_of_its_table_and_exit_code_and_noise_of_copies_widens_no_margin(
+    probe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Two copies that differ by 0.2 % make no run invalid, and were a margin once: +0.9 % passed for equivalent.
+    measured(probe, "before", canaries={"5": 0.501})
+    measured(probe, "after", canaries={"5": 0.501, "1": truth(1) * 1.03, "2": truth(2) * 0.97})
+    for margin, words, code in (
+        ("1%", ["equivalent", "slower", "faster", "equivalent"], Slower.exit_code),
+        ("5%", ["equivalent"] * 4, 0),
+    ):
+        rows, _ = compared(capsys, "before", "after", "--fail-above", margin, code=code)
+        assert [row["verdict"] for row in rows] == words
 
 
 def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
@@ -89,7 +103,7 @@ def test_a_case_that_failed_has_no_ratio_and_its_reason_and_fails_the_gate(
     rows, _ = compared(capsys, "before", "after")
     assert (rows[2]["ratio"], rows[2]["verdict"], rows[2]["reason"]) == (None, "undecided", "rustcrypto: no such key")
     _, errors = compared(capsys, "before", "after", "--fail-above", "2%", code=Slower.exit_code)
-    assert "1 cases can't tell" in errors
+    assert "1 of 4 cases are undecided" in errors
     assert "1 cases have a number in the first and none in the second: " in errors
     # What never had a number can't lose it.
     compared(capsys, "after", "before", "--fail-above", "2%")

@@ -73,9 +73,13 @@ def summaries(logs: Numbers, cases: Sequence[int] | None = None, **columns: Any)
         "cpu_ns": np.exp(logs.ravel()) * 1e4,
         "rounds": 24,
         "spread": 0.001,
+        "error": 0.0002,
+        "kept": 24,
         "log_half": None,
         "batches": 28,
         "dirty": 0,
+        "throttled": 0,
+        "slower": None,
     }
     given = {name: np.ravel(value) if isinstance(value, np.ndarray) else value for name, value in columns.items()}
     full = {

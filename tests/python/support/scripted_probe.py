@@ -11,6 +11,7 @@ Keys of the script; those by case or process are text, as JSON has it:
 * `ends`: error by case of a user's library that ends the process of which it is a case, in its middle.
 * `says`: a line in place of all records after the header, by process. `keeps_the_end`: processes without an end record.
 * `waits`: processes that write half of their batches and then wait until nobody reads them any more.
+* `refuses_two`: why a second library of the user's own can't be loaded beside the first.
 * `absent`: those of the providers that are not on this machine.
 * `providers`: what the catalogue has beside rustcrypto; a user's own libraries have every cipher.
 * `loud`: processors with a neighbour that spoils every batch. `bursts`: what a burst takes by process, in ppm of a
@@ -96,6 +97,8 @@ def main(folder: str, words: list[str]) -> int:
         for row in rows:
             if row["provider"] in script.get("absent", []):
                 row |= {"available": False, "reason": "not here", "broken": row["provider"] in own}
+            if row["provider"] in own[1:] and "refuses_two" in script:
+                row |= {"available": False, "reason": script["refuses_two"], "broken": True}
         print(json.dumps(rows))  # noqa: T201
         return 0
     plan: Plan = [json.loads(line) for line in sys.stdin]
@@ -240,10 +243,10 @@ def _case(case: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
 def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Iterator[dict[str, Any]]:
     process, kind = plan["process"], _kind(plan, script)
     canary = round(CANARY_TICKS * kind.get("ticks", 1))
-    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * canary // 1_000_000
+    clean = plan["cpu"] not in script.get("loud", [])
+    burst = script.get("bursts", {}).get(str(process), QUIET_PPM) * canary // (1_000_000 if clean else 800_000)
     edges: dict[str, Any] = {f"canary_{side}_ticks": canary for side in ("before", "after")}
     edges |= {f"burst_{side}_ticks": burst for side in ("before", "after")}
-    clean = plan["cpu"] not in script.get("loud", [])
     edges |= {"clean": clean, "cause": None if clean else "neighbour"}
     for case in cases:
         number = case["case"]
@@ -252,7 +255,8 @@ def _batches(plan: dict[str, Any], cases: Plan, script: dict[str, Any]) -> Itera
         here = _cost(case, script) * _more(case, kind) * (1 + draw.gauss(0, between))
         segments = script.get("segments", {}).get(str(number), 1)
         halves = HALVES if segments == 1 and plan["rounds"] else 0
-        for round_ in range(case["visits"] + halves):
+        # A plan without rounds asks for the header alone.
+        for round_ in range(case["visits"] + halves if plan["rounds"] else 0):
             calls = CALLS // 2 if round_ >= case["visits"] else CALLS
             for segment in range(segments):
                 ticks = round(here / segments * (1 + draw.gauss(0, WITHIN)) * calls * canary)

@@ -28,6 +28,42 @@ pub fn first_of(names: &[&str]) -> Result<Library, String> {
     Err(refusals.join("; "))
 }
 
+/// Opens a library in a namespace of its own, with all that it depends on: no symbol, file or version of a dependency is
+/// shared with what is open already, be it the same file.
+///
+/// # Errors
+/// What the loader said.
+///
+/// # Source
+/// dlmopen(3): glibc has 16 namespaces.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn apart(path: &str) -> Result<Library, String> {
+    use std::ffi::{CStr, CString};
+
+    use libloading::os::unix;
+    use nix::libc;
+
+    let name = CString::new(path).map_err(|error| error.to_string())?;
+    // SAFETY: what runs when it is loaded is its own; a process of its own has lived through it before.
+    let handle = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, name.as_ptr(), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
+    if handle.is_null() {
+        // SAFETY: this thread's last error, a text until its next call of the loader, or null.
+        let refusal = unsafe { libc::dlerror().as_ref().map(|text| CStr::from_ptr(text).to_string_lossy()) };
+        return Err(refusal.map_or_else(|| format!("{path} can't be loaded"), |refusal| refusal.into_owned()));
+    }
+    // SAFETY: the handle is an open library's.
+    Ok(unsafe { unix::Library::from_raw(handle) }.into())
+}
+
+/// Where the system knows no namespaces: a file that was opened already would be the same library again.
+///
+/// # Errors
+/// What the loader said.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn apart(path: &str) -> Result<Library, String> {
+    first_of(&[path])
+}
+
 /// The file that is mapped where one of a library's functions lies; `None` where the system does not tell.
 ///
 /// # Source

@@ -46,6 +46,8 @@ enum Operation {
 /// A library that the user named.
 pub struct Own {
     named: LibraryFile,
+    /// Others are open beside it, which may export the same names.
+    has_others: bool,
     opened: OnceCell<Result<&'static Opened, String>>,
 }
 
@@ -65,8 +67,10 @@ struct Opened {
 
 impl Own {
     /// The library of this name and path, not yet opened.
-    pub fn new(named: &LibraryFile) -> Self {
-        Self { named: named.clone(), opened: OnceCell::new() }
+    ///
+    /// * `has_others`: the user named several, as two builds of one library: each is then a program apart.
+    pub fn new(named: &LibraryFile, has_others: bool) -> Self {
+        Self { named: named.clone(), has_others, opened: OnceCell::new() }
     }
 
     /// Whether a process of its own lives through this cipher: one that crashes or hangs is a row, and the rest goes on.
@@ -95,18 +99,29 @@ impl Own {
 
     fn library(&self) -> Result<&'static Opened, String> {
         self.opened
-            .get_or_init(|| open(Path::new(&self.named.path)).map(|opened| &*Box::leak(Box::new(opened))))
+            .get_or_init(|| open(Path::new(&self.named.path), self.has_others).map(|opened| &*Box::leak(Box::new(opened))))
             .clone()
     }
 }
 
-fn open(path: &Path) -> Result<Opened, String> {
-    let shown = path.display();
-    let library = file::first_of(&[&path.to_string_lossy()]).map_err(|refusal| {
+/// The entry points of the libraries that are open: no two of them have one.
+static OPEN: Mutex<Vec<(usize, PathBuf)>> = Mutex::new(Vec::new());
+
+fn open(path: &Path, has_others: bool) -> Result<Opened, String> {
+    let (shown, name) = (path.display(), path.to_string_lossy());
+    let library = if has_others { file::apart(&name) } else { file::first_of(&[&name]) };
+    let library = library.map_err(|refusal| {
         // The loader may name the file itself.
         if refusal.contains(&*path.to_string_lossy()) { refusal } else { format!("{shown}: {refusal}") }
     })?;
     let functions = Functions::of(&library).map_err(|name| format!("{shown} has no function {name}; {HEADER}"))?;
+    let mut others = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let entry = functions.wattlock_process as *const () as usize;
+    match others.iter().find(|(other, _)| has_others && *other == entry) {
+        Some((_, other)) => return Err(format!("{shown}: calls would reach the code of {}", other.display())),
+        None => others.push((entry, path.to_owned())),
+    }
+    drop(others);
     // SAFETY: it takes a number and gives null or a text that lives as long as the library, as the header asks for.
     let list = unsafe { text((functions.wattlock_ciphers)(ABI)) }
         .ok_or_else(|| format!("{shown} does not know version {ABI} of the interface; {HEADER}"))?;
