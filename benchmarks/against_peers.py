@@ -28,7 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from wattlock.analysis import within
+from wattlock.analysis import consensus, estimate, within
 from wattlock.errors import WattlockError
 from wattlock.run import process, shards
 from wattlock.study import Case
@@ -116,10 +116,11 @@ class Process:
     header: dict[str, Any]
     batches: pl.DataFrame
 
-    def canaries(self, quiet_ppm: int | None) -> dict[int, float]:
-        """Canaries a call by case; cases that were too disturbed are missing."""
+    def canaries(self, quiet_ppm: int | None) -> dict[int, tuple[float, float]]:
+        """Canaries a call by case, and their standard error; cases that were too disturbed are missing."""
         rows = within.summarise(self.batches, self.header, quiet_ppm)
-        return {row["case"]: math.exp(row["log_canaries"]) for row in rows.iter_rows(named=True)}
+        found = rows.with_columns(error=estimate.errors_of(rows)).select("case", "log_canaries", "error")
+        return {case: (math.exp(log), math.exp(log) * error) for case, log, error in found.iter_rows()}
 
     def case_s(self) -> float:
         """Time of a cipher's cases, with warm-up, canaries, bursts and all tries: the mean of the two ciphers."""
@@ -172,15 +173,19 @@ class Engine:
 
     def _ratio(self, done: Sequence[Process]) -> float | None:
         logs = [log for log in map(self._log_ratio, done) if log is not None]
-        return math.exp(statistics.fmean(logs)) if len(logs) >= 2 else None
+        return math.exp(consensus.joined(*zip(*logs, strict=True))[0]) if len(logs) >= 2 else None
 
-    def _log_ratio(self, process: Process) -> float | None:
+    def _log_ratio(self, process: Process) -> tuple[float, float] | None:
+        """Log of DES over AES in a process, and its standard error."""
         found = process.canaries(self.machine.quiet_ppm)
         if any(case.case not in found for case in self.cases):
             return None
-        small = (found[2], found[3]) if self.per_byte else (0.0, 0.0)
-        aes, des = found[0] - small[0], found[1] - small[1]
-        return math.log(des / aes)
+        nothing = (0.0, 0.0)
+        small = (found[2], found[3]) if self.per_byte else (nothing, nothing)
+        costs = [large[0] - less[0] for large, less in zip((found[0], found[1]), small, strict=True)]
+        errors = [math.hypot(large[1], less[1]) for large, less in zip((found[0], found[1]), small, strict=True)]
+        relative = (error / cost for error, cost in zip(errors, costs, strict=True))
+        return math.log(costs[1] / costs[0]), math.hypot(*relative)
 
     def _visits(self) -> dict[int, int]:
         """Visits that fill the case's share of a process, from how often its message is cut into segments."""

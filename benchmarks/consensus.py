@@ -1,7 +1,8 @@
 """Joining processes of unlike worth, by several estimators: `python benchmarks/consensus.py [RUN...]`.
 
 Made-up worlds first, whose truth is known; then the recorded processes of each run, of which some are drawn again and
-again: what all processes say by the same estimator stands for the truth. README.md beside this file says how to read it.
+again: what all processes say by the same estimator stands for the truth. README.md beside this file says how to read
+the tables.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from wattlock.analysis.consensus import Array
 from wattlock.analysis.estimate import errors_of
 from wattlock.run.result import open_run
 
+HEAD = "| estimator | held, % | half-width, % | error, 95th percentile, % |\n|---|---|---|---|"
 SAMPLES, DRAWS, COUNTS, SEED = 4000, 200, (5, 8, 12, 20, 30), 1
 Interval = tuple[Array, Array, Array]
 """Mean, standard error and degrees of freedom of each row."""
@@ -119,22 +121,21 @@ def line(name: str, estimator: Estimator, values: Array, errors: Array, truth: f
     """How often 95 % intervals hold the truth, their median half-width and the 95th percentile of the error, in %."""
     middle, error, freedom = estimator(values, errors)
     half, missed = stats.t.ppf(0.975, freedom) * error, np.abs(middle - truth)
-    return f"| {name} | {100 * np.mean(missed <= half):.1f} | {100 * np.median(half):.3f} | {100 * np.quantile(missed, 0.95):.3f} |"
+    held, width, worst = 100 * np.mean(missed <= half), 100 * np.median(half), 100 * np.quantile(missed, 0.95)
+    return f"| {name} | {held:.1f} | {width:.3f} | {worst:.3f} |"
 
 
 def made_up() -> None:
     """Prints a table a world and count of processes."""
     for count in COUNTS:
         for world, values, errors, truth in worlds(np.random.default_rng(SEED + count), count):
-            print(
-                f"\n{world}, {count} processes\n\n| estimator | held, % | half-width, % | error, 95th percentile, % |\n|---|---|---|---|"
-            )
+            print(f"\n{world}, {count} processes\n\n{HEAD}")
             for name, estimator in ESTIMATORS.items():
                 print(line(name, estimator, values, errors, truth))
 
 
 def recorded(run: str) -> None:
-    """Prints the tables of a run: processes drawn without replacement, of all cases that have twice as many, together."""
+    """Prints the tables of a run: processes drawn without replacement, of all cases that have twice as many."""
     result, draw = open_run(run), np.random.default_rng(SEED)
     summaries = result.summaries.with_columns(error=errors_of(result.summaries))
     known = [
@@ -146,7 +147,7 @@ def recorded(run: str) -> None:
         if not cases:
             return
         print(f"\n{Path(run).name}: {len(cases)} cases, {count} of up to {result.processes} processes\n")
-        print("| estimator | held, % | half-width, % | error, 95th percentile, % |\n|---|---|---|---|")
+        print(HEAD)
         drawn = [np.array([draw.permutation(len(values))[:count] for _ in range(DRAWS)]) for values, _ in cases]
         for name, estimator in ESTIMATORS.items():
             held, halves, errors = [], [], []

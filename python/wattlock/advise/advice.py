@@ -1,24 +1,28 @@
 """What an answer holds: ranked choices, excluded ones, history, what was assumed, and what would narrow it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from wattlock.advise import days, sourcing
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import GROUPS, DAY_s, Load, MonteCarlo
 from wattlock.advise.exclude import Excluded
 from wattlock.advise.gain import Gain
-from wattlock.advise.history import HISTORY, Past
+from wattlock.advise.history import Past
 from wattlock.advise.inputs import Inputs
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Place, head
 from wattlock.advise.value_of_information import Information
 from wattlock.energy.battery import Array
 from wattlock.energy.tasks import weakest
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class Advice:
     @property
     def ranked(self) -> pl.DataFrame:
         """A row a choice that passes, longest life first."""
+        import polars as pl
+
         return pl.DataFrame([self._row(place) for place in self.places], infer_schema_length=None)
 
     def _row(self, place: Place) -> dict[str, Any]:
@@ -139,6 +145,8 @@ class Advice:
     @property
     def excluded_frame(self) -> pl.DataFrame:
         """A row a cipher, provider and reason: the rule and who says it; choices that share them are counted."""
+        import polars as pl
+
         rows: dict[tuple[str, ...], dict[str, Any]] = {}
         for one in self.excluded:
             for reason in one.reasons:
@@ -155,31 +163,29 @@ class Advice:
                     },
                 )
                 row["choices"] += 1
-        return pl.DataFrame(list(rows.values()), schema=EXCLUDED)
+        words = ("rule", "because", "source", "url")
+        schema = {"cipher": pl.String, "choices": pl.Int64} | dict.fromkeys(words, pl.String)
+        return pl.DataFrame(list(rows.values()), schema=schema)
 
     @property
     def history_frame(self) -> pl.DataFrame:
         """A row a cipher of the papers' advice that is not followed."""
-        return pl.DataFrame([one._asdict() for one in self.history], schema=HISTORY)
+        import polars as pl
+
+        kinds = {"str": pl.String, "float": pl.Float64, "bool": pl.Boolean}
+        schema = {name: kinds[kind.__name__] for name, kind in Past.__annotations__.items()}
+        return pl.DataFrame([one._asdict() for one in self.history], schema=schema)
 
     @property
     def information_frame(self) -> pl.DataFrame:
         """A row an uncertain number, by how much knowing it would narrow the first answer."""
+        import polars as pl
+
         rows = [
             {"number": one.number, "narrower_percent": 100 * max(one.narrower, 0.0), "measure": one.how}
             for one in self.information
         ]
         return pl.DataFrame(rows, schema={"number": pl.String, "narrower_percent": pl.Float64, "measure": pl.String})
-
-
-EXCLUDED = {
-    "cipher": pl.String,
-    "choices": pl.Int64,
-    "rule": pl.String,
-    "because": pl.String,
-    "source": pl.String,
-    "url": pl.String,
-}
 
 
 def _finite(value: float) -> float | None:

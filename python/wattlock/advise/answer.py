@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from wattlock.advise import costs as costing
 from wattlock.advise import days, exclude
@@ -18,7 +19,7 @@ from wattlock.advise.inputs import Inputs, check_radio, inputs
 from wattlock.advise.question import Question
 from wattlock.advise.rank import ranked
 from wattlock.advise.sending import Packet
-from wattlock.advise.unused_keys import unused_keys
+from wattlock.advise.unused_keys import Answers, First, unused_keys
 from wattlock.advise.value_of_information import values_of_information
 from wattlock.advise.without import bare, bares, without_sessions
 from wattlock.errors import EvidenceError, InputError
@@ -46,31 +47,58 @@ def advise(
     device = or_this_machine(target)
     when = today or datetime.now(UTC).date()
     of = inputs(question, own=own, allow_assumed=allow_assumed)
+    answers = Answers(
+        lambda other, known: inputs(other, own=own, allow_assumed=allow_assumed, known=known),
+        lambda which: _first(which, device, when),
+        lambda which: _answered(which, device, when, allow_assumed),
+    )
+    return replace(answers.whole(of), unused_keys=unused_keys(question, of, answers))
 
-    def again(other: Question) -> Advice:
-        return _answered(inputs(other, own=own, allow_assumed=allow_assumed, known=of), device, when, allow_assumed)
 
-    return replace(_answered(of, device, when, allow_assumed), unused_keys=unused_keys(question, again))
+class _Candidates(NamedTuple):
+    """The choices of a question before anything is computed of them: sound ones, others, and the papers' own."""
+
+    sound: list[Choice]
+    unsound: list[Excluded]
+    past: History
+    old: list[Choice]
 
 
-def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Advice:
-    """The answer to the question of `of`."""
-    question = of.question
-    _consent(question, of)
-    past = History(question, of)
-    wanted = list(dict.fromkeys([*costing.ids(of.costs), *past.ids]))
+def _candidates(given: Inputs, target: Target, when: date) -> _Candidates:
+    question = given.question
+    _consent(question, given)
+    past = History(question, given)
+    wanted = list(dict.fromkeys([*costing.ids(given.costs), *past.ids]))
     rows, nearest = _catalogue(target, tuple(wanted))
-    _known(of, rows, nearest)
-    every = candidates(question, of.costs, rows, of.sender.protections, of.priced.tally)
+    _known(given, rows, nearest)
+    every = candidates(question, given.costs, rows, given.sender.protections, given.priced.tally)
     if not every:
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
-    packet_B, band = days.most_B(question, of.sender), of.sender.band
-    unsound = _unsound(of, every, when)
+    unsound = _unsound(given, every, when)
     out = {id(one.choice) for one in unsound}
     sound = [one for one in every if id(one) not in out]
-    old = [one for one in past.choices(rows, every) if one.room_B(packet_B)]
+    packet_B = days.most_B(question, given.sender)
+    return _Candidates(sound, unsound, past, [one for one in past.choices(rows, every) if one.room_B(packet_B)])
+
+
+def _first(given: Inputs, target: Target, when: date) -> First | None:
+    """What the first choice that passes takes and lasts, alone; None where none passes."""
+    question, found = given.question, _candidates(given, target, when)
+    spent = given.sender.evaluate(days.needed(question, found.sound, given.sender), toolbox.find())
+    for choice in found.sound:
+        load = days.load(question, choice, given.sender, given.draws, spent)
+        if not exclude.by_cost(question, choice, load, given.sender.band):
+            drawn = days.monte_carlo(question, [choice], given.sender, given.draws, given.battery, stage=given.stage)
+            return First(found.unsound, choice.label, load.latency_s, days.by_charge([load], drawn, given.battery)[0])
+    return None
+
+
+def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Advice:
+    """The answer to the question of `of`."""
+    question, band = of.question, of.sender.band
+    sound, unsound, past, old = _candidates(of, target, when)
     spent = of.sender.evaluate(_packets(of, sound, old), toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []

@@ -1,15 +1,19 @@
 """What a cipher costs on the device, and by whose code; by a run's cases here, by published cycles in `published`."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.tasks import BACKWARD, FORWARD
 from wattlock.errors import EvidenceError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FAR_B = 1 << 30
 
@@ -135,6 +139,8 @@ def measured(
 
     Raises EvidenceError where no case has energy.
     """
+    import polars as pl
+
     rows = estimates.filter(pl.col("operation").is_in(FORWARD | BACKWARD), pl.col("payload_B") > 0)
     usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
     rows = rows.filter(*(pl.col(key) == value for key, value in usual.items()))
@@ -162,7 +168,8 @@ def measured(
 
 
 def _cost(rows: pl.DataFrame, narrowed_by: str, processes: int) -> Cost | None:
-    sides = {way: rows.filter(pl.col("forward") == way).sort("payload_B") for way in (True, False)}
+    by_way = rows.partition_by("forward", as_dict=True)
+    sides = {way: by_way.get((way,), rows.clear()).sort("payload_B") for way in (True, False)}
     if sides[True].is_empty():
         return None
     # Where a run has no decryption, that of encryption stands for it, as a stream cipher's do.

@@ -23,7 +23,6 @@ from wattlock.energy import lifetime
 from wattlock.energy.battery import Array
 from wattlock.energy.lifetime import Drawn
 from wattlock.energy.number import Number
-from wattlock.energy.radio_cards import CURRENT
 from wattlock.energy.samples import Samples
 from wattlock.energy.tasks import Plan
 
@@ -142,7 +141,8 @@ def load(question: Question, choice: Choice, sender: Sender, device: Draws, spen
         total.listen(question.association.time / question.association.every)
     total.terms["idle", ("sleep",)] += device.sleep_W
     if sender.rest != "off":
-        total.terms["idle", sender_factors(sender, sender.rest)] += _watts(sender, sender.rest)
+        factors, watts = sender.state(sender.rest)
+        total.terms["idle", factors] += watts
     if choice.cost.accelerator and question.device.accelerator_idle:
         total.terms["idle", ("",)] += question.device.accelerator_idle
     latency_s, octets_B, packets = _message(question, choice, sender, spent)
@@ -224,7 +224,8 @@ class _Sum:
 
     def listen(self, share: float) -> None:
         """A share of the time in which the radio listens."""
-        self.terms["upkeep", sender_factors(self.sender, "rx")] += share * _watts(self.sender, "rx")
+        factors, watts = self.sender.state("rx")
+        self.terms["upkeep", factors] += share * watts
         self._instead_of_rest("upkeep", share)
 
     def exchange(self, one: Exchange, per_s: float) -> None:
@@ -241,8 +242,8 @@ class _Sum:
     def _instead_of_rest(self, group: str, share: float) -> None:
         self.busy += share
         if self.sender.rest != "off":
-            rest = self.sender.rest
-            self.terms[group, sender_factors(self.sender, rest)] -= share * _watts(self.sender, rest)
+            factors, watts = self.sender.state(self.sender.rest)
+            self.terms[group, factors] -= share * watts
 
 
 def monte_carlo(
@@ -316,13 +317,6 @@ def given_up(charge_s: Array, by: MonteCarlo) -> Array:
     return np.minimum(charge_s, by.batteries.shelf_life_s)
 
 
-def sender_factors(sender: Sender, state: str) -> tuple[str, ...]:
-    """The factors of the watts of a state: its number, and the voltage of a current."""
-    number = sender.number(state)
-    key = next(key for key, one in sender.radio.card.numbers().items() if one is number)
-    return (f"radio {key}", *(("radio voltage",) if number.unit in CURRENT else ()))
-
-
 def _beat_B(beat: KeepAlive, choice: Choice, sender: Sender) -> int:
     """Octets above the link of a keep-alive: one without data is the link's own, and nothing of it is sealed."""
     if beat.message:
@@ -330,23 +324,21 @@ def _beat_B(beat: KeepAlive, choice: Choice, sender: Sender) -> int:
     return LEAST_B if sender.technology == "802.11" else 0
 
 
-def _watts(sender: Sender, state: str) -> float:
-    return sender.radio.card.power_W(sender.number(state))
-
-
 def _joules(sender: Sender, spent: Spent, way: Way) -> Iterator[tuple[tuple[str, ...], float]]:
     card = sender.radio.card
     if card.has_states:
         for state, time_s in spent.states_s.items():
             if time_s:
-                yield sender_factors(sender, state), time_s * _watts(sender, state)
+                factors, watts = sender.state(state)
+                yield factors, time_s * watts
         return
     for key, amount in ((f"{way}_packet", spent.packets), (f"{way}_byte", spent.packet_B)):
         number: Number = getattr(card, key)
         yield (f"radio {key}",), number.in_SI * amount
     if card.idle:
         # The linear model's joules come on top of idling.
-        yield sender_factors(sender, "idle"), _watts(sender, "idle") * spent.busy_s
+        factors, watts = sender.state("idle")
+        yield factors, watts * spent.busy_s
 
 
 def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:

@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from wattlock.advise import days
 from wattlock.advise.choices import Choice
@@ -43,18 +42,6 @@ class Past(NamedTuple):
     saves_high_percent: float
     at_most: bool
     not_done: str
-
-
-HISTORY = {
-    "cipher": pl.String,
-    "advice": pl.String,
-    "days": pl.Float64,
-    "saves_percent": pl.Float64,
-    "saves_low_percent": pl.Float64,
-    "saves_high_percent": pl.Float64,
-    "at_most": pl.Boolean,
-    "not_done": pl.String,
-}
 
 
 class History:

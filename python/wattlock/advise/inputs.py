@@ -26,6 +26,7 @@ class Inputs:
     * `device`: None where a run was measured by a meter. `assumed`: sentences on what nobody gave or verified.
     * `priced`: what the ciphers cost; `costs`: those of them that are ranked.
     * `advice`: by what it is of, what would narrow it. `evidence`: by what it is of.
+    * `asked`: the question as it came; `sentences`: those of `assumed` on the sender and on the battery.
     """
 
     question: Question
@@ -38,6 +39,8 @@ class Inputs:
     stage: Stage
     advice: dict[str, str]
     evidence: dict[str, str]
+    asked: Question
+    sentences: tuple[list[str], list[str]]
     assumed: list[str] = field(default_factory=list)
 
     @property
@@ -46,23 +49,35 @@ class Inputs:
         return self.priced.taken
 
 
-def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: "Inputs | None" = None) -> Inputs:
+def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: Inputs | None = None) -> Inputs:
     """Read cards and run.
 
-    * `own`: the user's folder of cards. `known`: things of the same run, which is then not read again.
+    * `own`: the user's folder of cards. `known`: of a question like it: what is asked alike is not read again.
 
     Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
     """
     assumed: list[str] = []
-    if known and question.device.run:
+    asked = question
+    sentences: tuple[list[str], list[str]] = ([], [])
+    if known and (question.device.run or _costs_of(question) == _costs_of(known.asked)):
         name, device, priced = known.name, known.device, known.priced
     else:
         name, device, priced = pricing.price(question, own, allow_assumed=allow_assumed)
     question = in_watts(question, device)
     drawn = draws(question, device, assumed)
-    sender = sending.sender(question.radio, device, own, assumed)
+    if known and device is known.device and asked.radio == known.asked.radio:
+        sender = known.sender
+        sentences[0].extend(known.sentences[0])
+    else:
+        sender = sending.sender(question.radio, device, own, sentences[0])
+    assumed += sentences[0]
     question = settled(question, sender, assumed)
-    battery = supply.battery(question, own, assumed, allow_assumed=allow_assumed)
+    if known and _battery_of(asked) == _battery_of(known.asked):
+        battery = known.battery
+        sentences[1].extend(known.sentences[1])
+    else:
+        battery = supply.battery(question, own, sentences[1], allow_assumed=allow_assumed)
+    assumed += sentences[1]
     stage = supply.stage(question.supply, battery.battery, sender.radio, device, assumed)
     advice = {
         "device": device.card.narrowed_by if device else "the run's meter",
@@ -76,7 +91,20 @@ def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: 
         "battery": battery.evidence,
         "sleep": "assumed" if drawn.sleep_width else "modelled",
     }
-    return Inputs(question, name, device, drawn, priced, sender, battery, stage, advice, evidence, assumed)
+    return Inputs(
+        question, name, device, drawn, priced, sender, battery, stage, advice, evidence, asked, sentences, assumed
+    )
+
+
+def _costs_of(question: Question) -> tuple[object, ...]:
+    """What of a question says what ciphers cost."""
+    device = question.device
+    return device.card, device.run, device.costs, device.accelerator, question.flow
+
+
+def _battery_of(question: Question) -> tuple[object, ...]:
+    """What of a question says how batteries are drawn."""
+    return question.battery, question.draws, question.seed
 
 
 def check_radio(loads: Sequence[Load], of: Inputs, *, allow_assumed: bool) -> None:

@@ -12,7 +12,6 @@ from wattlock.advise.published import Priced
 from wattlock.advise.question import Question
 from wattlock.energy import cards
 from wattlock.energy.cards import Device
-from wattlock.energy.model import measured, value
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,6 +110,8 @@ def _of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> 
 
     Raises InputError where it has none of them.
     """
+    from wattlock.energy.model import measured, value
+
     if device is None and result.plan["device"] is not None:
         device = cards.kept(result.plan["device"], result.plan["device_card"])
         # Who measured the run with a card has allowed its numbers then.

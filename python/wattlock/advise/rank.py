@@ -46,15 +46,20 @@ def ranked(life_s: Array, charge_s: Array | None = None) -> list[Place]:
     median, low, high = np.quantile(life_s, QUANTILES, axis=1)
     charge_s = life_s if charge_s is None else charge_s
     ends = charge_s > life_s
-    alone = np.quantile(charge_s, QUANTILES, axis=1) if ends.any() else (median, low, high)
+    alone = np.array([median, low, high])
+    longer = ends.any(axis=1)
+    if longer.any():
+        alone[:, longer] = np.quantile(charge_s[longer], QUANTILES, axis=1)
     shelf = ends.mean(axis=1)
     order = np.lexsort((-alone[0], -median))
     places: list[Place] = []
     group, head = 0, -1
     for number in order:
-        if head < 0 or not tied(life_s[head], life_s[number]):
+        first = life_s[order[0]] / life_s[number]
+        middle = float(np.median(first))
+        behind = middle - 1
+        if head < 0 or not (_alike(first, middle) if head == order[0] else tied(life_s[head], life_s[number])):
             group, head = group + 1, number
-        behind = float(np.median(life_s[order[0]] / life_s[number])) - 1
         lasts, least, most, *charge = (float(one[number]) for one in (median, low, high, *alone))
         places.append(
             Place(int(number), group, lasts, least, most, behind, charge[0], charge[1], charge[2], float(shelf[number]))
@@ -65,8 +70,12 @@ def ranked(life_s: Array, charge_s: Array | None = None) -> list[Place]:
 def tied(first_s: Array, second_s: Array) -> bool:
     """Whether two lives can't be told apart."""
     ratio = first_s / second_s
-    longer = float(np.mean(ratio > 1))
-    return abs(float(np.median(ratio)) - 1) < SMALLEST_EFFECT or 1 - SURE < longer < SURE
+    return _alike(ratio, float(np.median(ratio)))
+
+
+def _alike(ratio: Array, middle: float) -> bool:
+    """Whether lives can't be told apart by their ratio in each draw, and its median."""
+    return abs(middle - 1) < SMALLEST_EFFECT or 1 - SURE < float(np.mean(ratio > 1)) < SURE
 
 
 def head(places: Sequence[Place]) -> list[int]:

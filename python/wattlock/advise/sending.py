@@ -12,7 +12,7 @@ from wattlock.definitions import suggestion
 from wattlock.energy import radio_cards
 from wattlock.energy.cards import Device
 from wattlock.energy.number import Number
-from wattlock.energy.radio_cards import Radio, Sending
+from wattlock.energy.radio_cards import CURRENT, Radio, Sending
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.lowpower import linear
 from wattlock.link.lowpower.lorawan import Lorawan
@@ -73,6 +73,7 @@ class Sender:
         self.rate_Mb_s: float | None = None
         self.link: linear.Standard | None = None
         self._spent: dict[Packet, Spent] = {}
+        self._states: dict[tuple[str, float | None], tuple[tuple[str, ...], float]] = {}
         if self.technology == "802.11":
             if question.link:
                 raise InputError("radio.link: is for radios that are not 802.11", hint="radio.air has Wi-Fi's keys")
@@ -177,6 +178,19 @@ class Sender:
                 f"radio card {self.radio.name} has no {state}",
                 hint=f"measure what the radio draws in {state} and add it with its source to a copy of the card",
             )
+        return found
+
+    def state(self, state: str) -> tuple[tuple[str, ...], float]:
+        """The watts of a state, and their factors: its number, and the voltage of a current.
+
+        Raises EvidenceError as `number`.
+        """
+        found = self._states.get((state, self.rate_Mb_s))
+        if found is None:
+            number, card = self.number(state), self.radio.card
+            key = next(key for key, known in card.numbers().items() if known is number)
+            factors = (f"radio {key}", *(("radio voltage",) if number.unit in CURRENT else ()))
+            found = self._states[state, self.rate_Mb_s] = factors, card.power_W(number)
         return found
 
     def evaluate(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:

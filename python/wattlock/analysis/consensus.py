@@ -5,8 +5,9 @@ batches scatter. So a case's processes are joined as metrology joins laboratorie
 and by what processes differ by besides (Paule and Mandel), and the mean's error comes from how far the weighted values
 lie from it (Hartung and Knapp). With equal errors that is the ordinary t interval.
 
-Sources: R. C. Paule, J. Mandel, Consensus values and weighting factors, J. Res. NBS 87 (1982); J. Hartung, G. Knapp, A
-refined method for the meta-analysis of controlled clinical trials with binary outcome, Statistics in Medicine 20 (2001).
+Sources: R. C. Paule, J. Mandel, Consensus values and weighting factors, J. Res. NBS 87 (1982); J. Hartung, G. Knapp,
+A refined method for the meta-analysis of controlled clinical trials with binary outcome, Statistics in Medicine 20
+(2001).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ NORMAL_MAD = 1.4826
 class Consensus(NamedTuple):
     """By case (a row of what was given each).
 
-    * `mean`; `error`: its standard error; `freedom`: degrees of freedom of its t interval, 0 where there is no interval.
+    * `mean`; `error`: its standard error; `freedom`: degrees of freedom of its t interval, 0 where there is none.
     * `between`: standard deviation between processes beside their own errors; `kept`: which processes count.
     """
 
@@ -85,7 +86,7 @@ def _near(values: Array, errors: Array) -> NDArray[np.bool_]:
     is_far = away > bound[:, None]
     # More of them are another speed of the processes, and no accident.
     few = is_far.sum(axis=1) <= count // A_FAR_OF
-    return there & ~(is_far & few[:, None])
+    return np.asarray(there & ~(is_far & few[:, None]))
 
 
 def _median(values: Array, there: NDArray[np.bool_]) -> Array:
@@ -96,8 +97,7 @@ def _median(values: Array, there: NDArray[np.bool_]) -> Array:
         np.take_along_axis(ordered, at[:, None], axis=1)[:, 0]
         for at in (np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[1] - 1))
     )
-    middle = np.where(count > 0, (low + high) / 2, 0.0)
-    return middle
+    return np.where(count > 0, (low + high) / 2, 0.0)
 
 
 def _between(values: Array, own: Array, kept: NDArray[np.bool_], count: NDArray[np.int64]) -> Array:

@@ -24,14 +24,14 @@ LINEARITY_BOUND = 0.005
 LINEARITY_LEVEL = 0.001
 """A case is called invalid at this level, so that one in a thousand sound ones is."""
 
-UNSEEN_ERROR = 0.00005
+UNSEEN_ERROR = 0.00003
 """Standard error (log) that the processes of a run can't tell of: what all of them have in common and the next run
 hasn't. Of runs minutes apart the steadiest cases differ by 0.01 % where a run's own processes promise 0.005 %
 (docs/results/intervals.md)."""
 
 COMMON_WEIGHT = 4.0
-"""Degrees of freedom with which what a case's batches scatter in the median process joins what they do in one: a process
-that kept three batches, alike by chance, does not outweigh the others."""
+"""Degrees of freedom with which what a case's batches scatter in the median process joins what they do in one: three
+batches that are alike by chance don't make a process outweigh the others."""
 
 CASE_FIELDS = [
     *("case", "cipher", "family", "provider", "path", "of", "version", "operation", "keying", "mode", "key_bits"),
@@ -81,10 +81,10 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
 
     * `summaries`: rows of `within.summarise` of complete processes.
     * Returns one row a case: `processes`, `log_canaries` (the consensus of its processes), its standard `error` and
-      `freedom`, `deviation` (the error times the square root of the processes: of one that is worth as much as all in the
-      mean), `between` (standard deviation between processes beside their own errors), `half_width` (of the log),
-      `cpu_ns`, `wall_ns`, `clean_share`, `throttled_share` and `slower` (as of `within.summarise`), `half_low`, `half_high`
-      (interval of the linearity), `state`, `reason`.
+      `freedom`, `deviation` (the error times the square root of the processes: of one that is worth as much as all in
+      the mean), `between` (standard deviation between processes beside their own errors), `half_width` (of the log),
+      `cpu_ns`, `wall_ns`, `clean_share`, `throttled_share` and `slower` (as of `within.summarise`), `half_low`,
+      `half_high` (interval of the linearity), `state`, `reason`.
     """
     level = level_of_a_look(looks)
     half_width = pl.struct("error", "freedom").map_elements(
@@ -116,13 +116,13 @@ def across_processes(summaries: pl.DataFrame, looks: Sequence[int], target_perce
 
 
 def _joined(summaries: pl.DataFrame) -> pl.DataFrame:
-    """The consensus of each case's processes: `case`, `processes`, `log_canaries`, `error`, `freedom`, `deviation`, `between`."""
+    """The consensus of each case's processes: columns of `across_processes` up to `between`."""
     cases, rows = np.unique(summaries["case"].to_numpy(), return_inverse=True)
     processes, columns = np.unique(summaries["process"].to_numpy(), return_inverse=True)
     shape = len(cases), len(processes)
     values, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     values[rows, columns] = summaries["log_canaries"].to_numpy()
-    errors[rows, columns] = _errors(summaries)
+    errors[rows, columns] = errors_of(summaries)
     found = consensus(values, errors)
     count = (~np.isnan(values)).sum(axis=1)
     error = np.hypot(found.error, UNSEEN_ERROR)
@@ -141,7 +141,7 @@ def _joined(summaries: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _errors(summaries: pl.DataFrame) -> np.ndarray:
+def errors_of(summaries: pl.DataFrame) -> np.ndarray:
     """The standard error of each process's value: what few batches scatter leans on what the case's batches do."""
     kept = pl.col("kept").clip(1)
     own = pl.col("error").fill_null(0.0).pow(2) * kept

@@ -68,7 +68,8 @@ class Verdict:
         """What was measured, and what it should be."""
         shown = " to ".join(f"{100 * (ratio - 1):+.2f}" for ratio in (self.low, self.high))
         what = "two copies of the same case differ by" if self.truth == 1 else "a slowdown put in on purpose measured"
-        return f"{what} {100 * (self.measured - 1):+.2f} % ({shown}) in place of {100 * (self.truth - 1):+.2f} % ({self.named})"
+        measured, truth = (f"{100 * (ratio - 1):+.2f} %" for ratio in (self.measured, self.truth))
+        return f"{what} {measured} ({shown}) in place of {truth} ({self.named})"
 
 
 def judge(cases: Sequence[Mapping[str, Any]], summaries: pl.DataFrame, looks: Sequence[int] = ()) -> list[Verdict]:
@@ -101,24 +102,13 @@ def _judge_kind(
             continue
         logs = (found["log_canaries"] - found["at"]).to_numpy()
         mean, error, freedom = joined(logs, np.hypot(found["error"].to_numpy(), found["at_error"].to_numpy()))
-        yield _judged(role, mean, error, freedom, level_of_a_look(looks), found.height, core_class, truth)
-
-
-def _judged(
-    role: str,
-    mean: float,
-    error: float,
-    freedom: float,
-    level: float,
-    processes: int,
-    core_class: str | None,
-    truth: float,
-) -> Verdict:
-    half, wide = (t_quantile(freedom, 1 - share / 2) * error for share in (level, SELF_CHECK_LEVEL))
-    missed = abs(mean - math.log(truth))
-    state: State = "failed" if missed - wide > MISS else "not resolved" if half > math.log1p(MATTERS) else "passed"
-    interval = (math.exp(mean - half), math.exp(mean + half))
-    return Verdict(NAMES[role], math.exp(mean), *interval, truth, state, processes, core_class)
+        half, wide = (
+            t_quantile(freedom, 1 - level / 2) * error for level in (level_of_a_look(looks), SELF_CHECK_LEVEL)
+        )
+        missed = abs(mean - math.log(truth))
+        state: State = "failed" if missed - wide > MISS else "not resolved" if half > math.log1p(MATTERS) else "passed"
+        interval = (math.exp(mean - half), math.exp(mean + half))
+        yield Verdict(NAMES[role], math.exp(mean), *interval, truth, state, found.height, core_class)
 
 
 def aa_excess(verdicts: Sequence[Verdict]) -> float:

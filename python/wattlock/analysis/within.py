@@ -50,8 +50,8 @@ WITNESS = "witness_before_ticks"
 """A column that is there where a witness of the same width stood beside batches of wide code."""
 
 THROTTLED = 0.4
-"""Without a witness: a batch of wide code that takes half as much again (log) as the fastest tenth was throttled. What was
-seen took 3.1 times as long; a second speed by layout is 11 % apart."""
+"""Without a witness: a batch of wide code that takes half as much again (log) as the fastest tenth was throttled. What
+was seen took 3.1 times as long; a second speed by layout is 11 % apart."""
 
 NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 """A burst that takes more than this of what it takes on a quiet core means a neighbour."""
@@ -156,10 +156,10 @@ def burst_levels(batches: pl.DataFrame) -> pl.DataFrame:
 
 
 def quiet_level(levels: pl.DataFrame, found: Sequence[int]) -> int | None:
-    """What a burst takes of its canary, in millionths, where nothing shares the core: judged over all of a run's processes.
+    """What a burst takes of its canary, in millionths, where nothing shares the core: judged over all processes.
 
     * `levels`: rows of `burst_levels` of all processes together; `found`: what each process found by itself.
-    * The least level that two processes found, or on which a hundredth of the bursts agree, both to 1 %. A process whose
+    * The least level that two processes found, or on which a hundredth of the bursts agree, both to 1 %. One whose
       canaries were interrupted while it learned has found a lower one, which no other finds and no batch meets. None
       where no process found any.
     """
@@ -233,10 +233,10 @@ def summarise_several(
       call, the mean over the undisturbed rounds within the fence, summed over segments), `wall_ns` and `cpu_ns` a call,
       `rounds` (the least number of undisturbed rounds of a segment), `spread` (standard deviation of the log over all
       of them, which asks for visits enough to tell two speeds), `error` (standard error of `log_canaries` by the
-      batches within the fence alone) and `kept` (how many those are), `log_half` (log of time a call in half batches over
-      whole ones; null where there are none), `batches` and `dirty` (counts), `throttled` (undisturbed batches that the core
-      slowed down, told by their length alone) and `slower` (how much longer those took: a log). Cases of which too little is left have no
-      row.
+      batches within the fence alone) and `kept` (how many those are), `log_half` (log of time a call in half batches
+      over whole ones; null where there are none), `batches` and `dirty` (counts), `throttled` (undisturbed batches that
+      the core slowed down, told by their length alone) and `slower` (how much longer those took: a log). Cases of which
+      too little is left have no row.
     """
     ran, cases = [], []
     for place, (frame, header) in enumerate(zip(batches, headers, strict=True)):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import EnumType
+from functools import partial
 from typing import Any
 
 import typer
@@ -35,6 +37,7 @@ class Verb(TyperCommand):
         for param in self.params:
             if own := completer(param):
                 setattr(param, "shell_complete", own)  # noqa: B010 - in one place for all verbs
+            setattr(param, "process_value", partial(_processed, param, param.process_value))  # noqa: B010 - so does this
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line; an option without its value is told with those that there are."""
@@ -50,6 +53,16 @@ class Verb(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, `--help` with them."""
         return with_values(super().get_params(ctx))
+
+
+def _processed(param: Any, usual: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """The value of a parameter: as it is where it is of its type already, so that nothing is loaded to make it that."""
+    kind = param.type_descriptor.annotation
+    is_made = type(value) is kind and (kind is not str or value.isascii())
+    is_left_out = value is None and not param.required
+    if (is_made or is_left_out) and param.nargs == 1 and not param.multiple and param.callback is None:
+        return value
+    return usual(ctx, value)
 
 
 def choices_of(param: Any) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TextIO
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 ENDLESS = 10_000
 LONG = 24
 """Letters of a column that has to be narrowed."""
+USUAL = 80
+"""Letters of a line where a terminal says none."""
+MOVING = dict.fromkeys([*range(32), 127])
+"""Characters that move a terminal, or change its colours."""
 
 
 class Format(StrEnum):
@@ -75,24 +80,45 @@ def markdown(frame: pl.DataFrame) -> str:
 
 
 def _show_to_eyes(frame: pl.DataFrame, to: TextIO | None = None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     to = to or sys.stdout
-    fixed = to.isatty() or "COLUMNS" in os.environ
-    console = Console(file=to, width=None if fixed else ENDLESS)
+    room = _width(to) if to.isatty() or "COLUMNS" in os.environ else ENDLESS
     cells = {name: [_cell(value) for value in frame[name].to_list()] for name in frame.columns}
-    widths = narrowed({name: max(map(len, (name, *column))) for name, column in cells.items()}, console.width)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in widths:
-        justify: Literal["left", "right"] = "right" if frame.schema[name].is_numeric() else "left"
-        table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis", width=widths[name])
-    for row in zip(*(cells[name] for name in widths), strict=True):
-        table.add_row(*map(Text, row))
-    console.print(table)
+    widths = narrowed({name: max(map(len, (name, *column))) for name, column in cells.items()}, room)
+    columns = [_fitted([name, *cells[name]], width, frame.schema[name]) for name, width in widths.items()]
+    head, *rows = ("  ".join(row) for row in zip(*columns, strict=True)) if columns else [""]
+    typer.secho(head, file=to, bold=True)
+    typer.echo("".join(f"{row}\n" for row in rows), file=to, nl=False)
     if left_out := [name for name in frame.columns if name not in widths]:
-        typer.echo(f"not shown in {console.width} columns: {', '.join(left_out)}; --format json has all", err=True)
+        typer.echo(f"not shown in {room} columns: {', '.join(left_out)}; --format json has all", err=True)
+
+
+def _width(to: TextIO) -> int:
+    """Letters of a line: what COLUMNS says, else what the terminal has."""
+    if os.environ.get("COLUMNS", "").isdigit():
+        return int(os.environ["COLUMNS"])
+    return (os.get_terminal_size(to.fileno()) if to.isatty() else get_terminal_size()).columns or USUAL
+
+
+def _fitted(column: list[str], width: int, kind: pl.DataType) -> list[str]:
+    """The cells of a column, each as wide as it is: a longer one cut with a mark, numbers to the right."""
+    found = []
+    for text in column:
+        if text.isascii() and text.isprintable():
+            shown, taken = (text, len(text)) if len(text) <= width else (f"{text[: width - 1]}…", width)
+        else:
+            shown, taken = _cut(text, width)
+        room = " " * (width - taken)
+        found.append(room + shown if kind.is_numeric() else shown + room)
+    return found
+
+
+def _cut(text: str, width: int) -> tuple[str, int]:
+    """Text on one line with nothing in it that moves a terminal, and its width there: some letters take two columns."""
+    from rich.cells import cell_len, set_cell_size
+
+    plain = " ".join(text.expandtabs().splitlines()).translate(MOVING)
+    taken = cell_len(plain)
+    return (plain, taken) if taken <= width else (f"{set_cell_size(plain, width - 1)}…", width)
 
 
 def narrowed(widths: dict[str, int], room: int) -> dict[str, int]:

@@ -1,16 +1,20 @@
 """How long a battery carries a load, as a distribution: what is uncertain is drawn from the laws of its card."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wattlock.analysis.discharges import Full
 from wattlock.energy import battery as models
 from wattlock.energy.battery import Array, HOUR_s, Tremblay
 from wattlock.energy.battery_cards import Battery, Law, Model
 from wattlock.energy.number import Number
 from wattlock.energy.samples import Samples
 from wattlock.errors import InputError
+
+if TYPE_CHECKING:
+    from wattlock.analysis.discharges import Full
 
 ROOM_C = 25.0
 # The widest that a cell's data sheet gives (Energizer L91); beyond it no law of a card holds.
@@ -104,6 +108,8 @@ def full(battery: Battery, *, allow_assumed: bool) -> Full:
     Raises InputError or EvidenceError as `Battery.require` does.
     """
     laws: list[Law] = ["ageing"] if "ageing" in battery.card.laws() else []
+    from wattlock.analysis.discharges import Full
+
     evidence = battery.require("linear", laws, allow_assumed=allow_assumed)
     found = drawn(battery, "linear", laws, draws=FULL_DRAWS, seed=0)
     logs = np.log(found.numbers["capacity"] * found.numbers["voltage"] * found.capacity_share)
@@ -122,7 +128,11 @@ def seconds(battery: Battery, model: Model, batteries: Drawn, power_W: Array) ->
 
 def by_charge(battery: Battery, model: Model, batteries: Drawn, power_W: Array) -> Array:
     """Seconds until each drawn battery is empty, as `seconds` has it, whatever its shelf life."""
-    refuse_load(battery, model, float(np.median(power_W, axis=-1).max()), float(power_W.min()))
+    largest_W = float(power_W.max())
+    if _current_A(battery, model, largest_W) > battery.card.max_current.in_SI:
+        # Some draws may be beyond it, the middle one may not.
+        largest_W = float(np.median(power_W, axis=-1).max())
+    refuse_load(battery, model, largest_W, float(power_W.min()))
     numbers = batteries.numbers
     capacity_C = numbers["capacity"] * batteries.capacity_share
     if model == "tremblay":
@@ -154,15 +164,22 @@ def refuse_load(battery: Battery, model: Model, largest_W: float, least_W: float
             f"the load on battery {battery.name} is {least_W:.3g} W: below {LEAST_LOAD_W:g} W nothing discharges it",
             hint="give what the device draws beside it with --idle-W",
         )
-    card = battery.card
-    lowest_V = card.cut_off_voltage if model == "tremblay" and card.cut_off_voltage else card.voltage
-    current_A = largest_W / lowest_V.in_SI
+    card, current_A = battery.card, _current_A(battery, model, largest_W)
     if current_A > card.max_current.in_SI:
         raise InputError(
-            f"the load draws {current_A:.3g} A at {lowest_V.in_SI:g} V, battery {battery.name} gives at most "
-            f"{card.max_current.in_SI:g} A",
+            f"the load draws {current_A:.3g} A at {_lowest_V(battery, model):g} V, battery {battery.name} gives at "
+            f"most {card.max_current.in_SI:g} A",
             hint="take a larger battery, or a load that draws less",
         )
+
+
+def _lowest_V(battery: Battery, model: Model) -> float:
+    card = battery.card
+    return (card.cut_off_voltage if model == "tremblay" and card.cut_off_voltage else card.voltage).in_SI
+
+
+def _current_A(battery: Battery, model: Model, load_W: float) -> float:
+    return load_W / _lowest_V(battery, model)
 
 
 def curve(battery: Battery, model: Model, batteries: Drawn, power_W: float) -> Curve:

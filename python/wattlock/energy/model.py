@@ -6,7 +6,6 @@ from wattlock.analysis.core_classes import core_classes
 from wattlock.analysis.draws import COVERAGE
 from wattlock.energy.cards import DEVICES, Card, Device
 from wattlock.errors import EvidenceError
-from wattlock.targets.facts import refuse_emulated
 
 COLUMNS = {
     "energy_uJ": pl.Float64,
@@ -69,6 +68,8 @@ def value(estimates: pl.DataFrame, device: Device, *, isa: str, allow_assumed: b
     device = device.on(next(iter(kinds), None))
     refuse(device, isa=isa, allow_assumed=allow_assumed)
     if "time_evidence" in estimates.columns and (estimates["time_evidence"] == "emulated").any():
+        from wattlock.targets.facts import refuse_emulated
+
         refuse_emulated("its times are of a program that imitates one")
     if device.card.counts_cycles:
         _refuse_unknown_cycles(estimates, device)

@@ -1,11 +1,12 @@
 """What a battery is spent on: the operations of a run, or one of the user's own, and how many of them it carries."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from wattlock.analysis.draws import COVERAGE
 from wattlock.definitions import suggestion
@@ -15,6 +16,9 @@ from wattlock.energy.battery_cards import Battery, Law, Model
 from wattlock.energy.cards import Device
 from wattlock.energy.lifetime import Curve, Drawn, Surroundings
 from wattlock.errors import EvidenceError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # The cases of one task agree in these; its two halves differ in what they do.
 SAME = ["cipher", "provider", "payload_B", "aad_B", "keying", "encoding", "data", "placement", "pattern", "readiness"]
@@ -99,6 +103,8 @@ def from_estimates(
 
     Raises EvidenceError where no case has energy, InputError where none is left or a mix lacks a direction everywhere.
     """
+    import polars as pl
+
     rows = estimates.filter(pl.col("operation").is_in(FORWARD | BACKWARD), pl.col("payload_B") > 0)
     if rows.filter(pl.col("energy_uJ").is_not_null()).is_empty():
         raise EvidenceError("no case of the run has energy", hint="name a device card with --device, or a meter's run")
@@ -197,6 +203,8 @@ def answer(tasks: list[Task], duty: Duty, by: Plan, *, seed: int) -> pl.DataFram
     The uncertainty of the joules is one draw for all tasks, as most of it is the card's or the meter's: ciphers can be
     compared within a draw. Raises InputError where a load is none, or too large for the battery.
     """
+    import polars as pl
+
     rates = np.array([duty.rate(task) for task in tasks])
     power_W = _power(tasks, rates, duty, np.random.default_rng([seed, 1]).normal(size=by.batteries.capacity_share.size))
     life_s = lifetime.seconds(by.battery, by.model, by.batteries, power_W)
@@ -224,6 +232,8 @@ def answer(tasks: list[Task], duty: Duty, by: Plan, *, seed: int) -> pl.DataFram
 
 def curves(tasks: list[Task], duty: Duty, by: Plan) -> pl.DataFrame:
     """Level of the median battery over operations, one `task` a line; its last row is where it is empty."""
+    import polars as pl
+
     frames = []
     for task, label in zip(tasks, _labels(tasks), strict=True):
         rate = duty.rate(task)

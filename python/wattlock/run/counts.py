@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
 from wattlock.analysis import counts
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.store import RunFolder, find
-from wattlock.targets.cores import CORES, Core
 from wattlock.targets.facts import CountedCore
-from wattlock.targets.parts import PARTS, short_title
+
+if TYPE_CHECKING:
+    from wattlock.targets.cores import Core
 
 OF_A_BOARD = (
     "the time: the clock of the board is what its file says, and was not measured",
@@ -86,6 +87,8 @@ class Counts:
             return f"{self.core_title} of {self.board} at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
         if self.part is None:
             return self.core_title
+        from wattlock.targets.parts import short_title
+
         part, clock_Hz = self.part
         return f"{self.core_title} in {short_title(part)} at {clock_Hz / 1e6:g} MHz"
 
@@ -139,6 +142,8 @@ class Counts:
     @cached_property
     def described(self) -> Core | None:
         """What is known of the core today; null where this wattlock doesn't know it."""
+        from wattlock.targets.cores import CORES
+
         try:
             return CORES.load(self.core)[1]
         except InputError:
@@ -153,6 +158,8 @@ class Counts:
         words.append("interrupts, and what a debugger or an operating system adds")
         if self.part is None:
             return [*words, "wait states of a flash and its cache: every memory answers at once"]
+        from wattlock.targets.parts import PARTS
+
         part = PARTS.load(self.part[0])[1]
         return [*words, *part.not_published]
 
@@ -179,6 +186,8 @@ class Counts:
             why = "were compared with no published figure: their error is not known"
             found.append(f"the rules of {self.core_title} {why}")
         if self.part is not None and not self.estimates["part_cycles"].count():
+            from wattlock.targets.parts import short_title
+
             found.append(f"no part cycles: the model of {short_title(self.part[0])} gives none")
         return found
 
@@ -234,6 +243,8 @@ def _without_cycles(counted: CountedCore) -> str:
     """Why a count on a core has no cycles."""
     if counted.board is not None:
         return f"no cycles: the clock of {counted.board} is not its core's"
+    from wattlock.targets.cores import CORES
+
     try:
         has_rules = CORES.load(counted.core)[1].pipeline is not None
     except InputError:

@@ -5,7 +5,7 @@ error of ours and raised, so that no rule can be passed over in silence.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -267,13 +267,19 @@ def _by_field(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Callable[[Se
             return all(required <= entry.keys() for entry in entries) and all(
                 check(value) is None
                 for name, check in fields.items()
-                # A truth value is another value than the number that it equals.
-                for _, value in {(type(entry[name]), entry[name]) for entry in entries if name in entry}
+                for value in _distinct([entry[name] for entry in entries if name in entry])
             )
         except (TypeError, AttributeError):
             return False
 
     return are_sound
+
+
+def _distinct(values: list[Any]) -> Iterable[Any]:
+    """Each value once; a truth value is another value than the number that it equals, and a float than a whole one."""
+    if len(set(map(type, values)) & {bool, int, float}) < 2:
+        return set(values)
+    return [value for _, value in {(type(value), value) for value in values}]
 
 
 def _as_long(least: float, most: float) -> Check:

@@ -7,8 +7,9 @@ process loses nothing, a pulled plug may lose the last seconds. Sealing does wai
 
 import json
 import shlex
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +23,8 @@ from wattlock.store.index import Index
 from wattlock.store.journal import Journal
 from wattlock.store.records import Recovery, slice_columns
 from wattlock.study import Case
+
+GROUP = seal.ROWS_OF_A_GROUP
 
 
 class RunFolder:
@@ -131,8 +134,8 @@ class RunFolder:
         """The processes that ended with all their batches, blocks of energy or counts."""
         if not self.is_sealed:
             return self._followed().complete
-        ended = self.scan().filter("complete").select(pl.col("process").unique()).collect(engine="streaming")
-        return frozenset(ended["process"]) | self._sealed_index.without_batches
+        ended = frozenset(process for process, complete in self._stretches if complete)
+        return ended | self._sealed_index.without_batches
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         """All records of a kind that is not `batch`, in their order, unknown fields included."""
@@ -162,7 +165,7 @@ class RunFolder:
     def batches_of(self, process: int) -> pl.DataFrame:
         """The batches of one process: the columns of `scan` but for `complete`."""
         if self.is_sealed:
-            return self.scan().filter(pl.col("process") == process).drop("complete").collect()
+            return self._sealed_batches_of(process)
         frames = list(self._followed().frames(self._journal, process))
         return pl.concat(frames) if frames else pl.DataFrame(schema=slice_columns())
 
@@ -220,6 +223,36 @@ class RunFolder:
         batches = schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
         is_small = batches.select(pl.len()).collect().item() <= seal.ROWS_OF_A_GROUP
         return batches.collect().lazy() if is_small else batches
+
+    @cached_property
+    def _stretches(self) -> dict[tuple[int, bool], list[tuple[int, int]]]:
+        """Where batches lie in a sealed run, by their process and whether it is complete: first rows, and how many."""
+        whole = pl.struct("process", "complete").rle()
+        runs = self.scan().select(whole.alias("run")).collect().unnest("run").unnest("value")
+        start = pl.col("len").cum_sum() - pl.col("len")
+        found: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+        for process, complete, *rows in runs.select("process", "complete", start.alias("start"), "len").iter_rows():
+            found.setdefault((process, complete), []).append((rows[0], rows[1]))
+        return found
+
+    def _sealed_batches_of(self, process: int) -> pl.DataFrame:
+        here = (self._stretches.get((process, complete), []) for complete in (True, False))
+        parts = [
+            self._group(number).slice(max(start - number * GROUP, 0), rows - max(number * GROUP - start, 0))
+            for start, rows in sorted(chain(*here))
+            for number in range(start // GROUP, (start + rows - 1) // GROUP + 1)
+        ]
+        return pl.concat(parts) if parts else self._group(0).clear()
+
+    @cached_property
+    def _group(self) -> Callable[[int], pl.DataFrame]:
+        """Rows of a sealed run as they are packed, by their number; the last two are kept, as most ask in order."""
+
+        def group(number: int) -> pl.DataFrame:
+            rows = self.scan().slice(number * GROUP, GROUP)
+            return rows.drop("complete").collect()
+
+        return lru_cache(maxsize=2)(group)
 
     @cached_property
     def _sealed_index(self) -> Index:

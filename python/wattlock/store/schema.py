@@ -1,27 +1,22 @@
 """The schema of the records, generated from the Rust types that write them, as columns of a frame."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from wattlock.definitions.constants import contract
 from wattlock.errors import StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SCHEMA = 2
 """The version of records that this wattlock writes; `SCHEMA` of the probe."""
 
 KNOWN = (1, 2)
 """The versions that it reads."""
-
-# All integers are signed and 64 bits wide: differences of unsigned columns would wrap.
-_TYPES: Mapping[str, type[pl.DataType]] = {
-    "integer": pl.Int64,
-    "number": pl.Float64,
-    "boolean": pl.Boolean,
-    "string": pl.String,
-}
 
 
 def check_version(run: str, version: object) -> None:
@@ -70,8 +65,11 @@ def _batch() -> dict[str, Any]:
 
 
 def _column(spec: Mapping[str, Any]) -> type[pl.DataType]:
+    import polars as pl
+
     (kind,) = set(_kinds(spec)) - {"null"}
-    return _TYPES[kind]
+    # All integers are signed and 64 bits wide: differences of unsigned columns would wrap.
+    return {"integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean, "string": pl.String}[kind]
 
 
 def _kinds(spec: Mapping[str, Any]) -> Iterator[str]:

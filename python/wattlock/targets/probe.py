@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -122,5 +123,10 @@ def _is_row(row: object) -> bool:
         return False
     if "error" in row:
         return isinstance(row.get("nearest"), str | None)
-    types: dict[str, Any] = get_type_hints(CatalogueRow)
+    types = _types()
     return all(name in row and isinstance(row[name], types[name]) for name in CatalogueRow.__required_keys__)
+
+
+@cache
+def _types() -> Mapping[str, Any]:
+    return get_type_hints(CatalogueRow)

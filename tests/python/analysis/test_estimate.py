@@ -57,7 +57,7 @@ def test_a_case_within_its_target_is_resolved_and_another_is_not() -> None:
     found = across(np.concatenate([STEADY, STEADY * 10])).to_dicts()
     assert [row["state"] for row in found] == ["resolved", "unresolved"]
     assert found[0]["reason"] is None
-    assert found[1]["reason"] == "±2.28 % after 5 processes, the target is ±1.0 %"
+    assert found[1]["reason"] == "±2.2 % after 5 processes, the target is ±1.0 %"
 
 
 def test_fewer_processes_than_the_first_look_resolve_nothing() -> None:

@@ -1,8 +1,9 @@
 """What tells the rows of a table apart stands in it."""
 
 import polars as pl
+import pytest
 
-from wattlock.cli.table import short
+from wattlock.cli.table import Format, short, show
 
 COLUMNS = ["cipher", "operation", "payload_B", "state"]
 
@@ -28,3 +29,15 @@ def test_a_factor_of_which_an_operation_has_several_values_is_a_column() -> None
 
 def test_a_factor_that_goes_with_the_operation_is_none() -> None:
     assert short(COLUMNS, cases("key_setup each", "seal ready")) == COLUMNS
+
+
+def test_a_cell_stands_on_one_line_and_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["two\nlines", "\x1b[31mred", "日本", "µJ"]
+    show(pl.DataFrame({"cell": cells, "number": [1, 2, 3, None]}), Format.table)
+    assert capsys.readouterr().out.splitlines() == [
+        "cell       number",
+        "two lines       1",
+        "[31mred         2",
+        "日本            3",
+        "µJ              -",
+    ]

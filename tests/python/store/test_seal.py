@@ -11,6 +11,7 @@ from support.store_records import (
     FILES_OF_A_SEALED_RUN,
     batch,
     bytes_of,
+    end,
     header,
     line,
     message_of,
@@ -18,7 +19,7 @@ from support.store_records import (
     new_run,
 )
 from wattlock.errors import StoreError
-from wattlock.store import RunFolder, seal
+from wattlock.store import RunFolder, folder, seal
 
 
 def sealed_run(path: Path, processes: int = 3) -> RunFolder:
@@ -57,6 +58,23 @@ def test_batches_that_are_kept_are_those_that_are_read_each_time(
     assert large.scan().collect().equals(before[0])
     assert large.complete() == before[1]
     assert all(large.batches_of(process).equals(frame) for process, frame in enumerate(before[2]))
+
+
+@pytest.mark.parametrize("rows", [1, 4, 2**16])
+def test_batches_of_processes_that_lie_among_each_other_are_found_whatever_is_read_at_once(
+    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "GROUP", rows)
+    run = new_run(tmp_path / "run")
+    run.append(line(header(0)) + line(header(1)))
+    for number in range(7):
+        run.append(line(batch(0, number)) + line(batch(1, number)))
+    run.append(line(end(1, 7)))
+    before = [run.batches_of(process) for process in range(3)]
+    run.seal()
+    after = RunFolder.open(run.path)
+    assert after.complete() == {1}
+    assert all(after.batches_of(process).equals(frame) for process, frame in enumerate(before))
 
 
 def test_a_run_without_a_single_record_can_be_sealed(tmp_path: Path) -> None:

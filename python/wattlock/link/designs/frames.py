@@ -15,7 +15,6 @@ from wattlock.link.lowpower.ieee802154 import Ieee802154
 from wattlock.link.lowpower.linear import Message
 from wattlock.link.lowpower.lorawan import Lorawan, airtime_us
 from wattlock.link.scenario import Role, checked
-from wattlock.link.wifi.evaluate import evaluate
 from wattlock.targets.toolbox import Toolbox
 
 # Wi-Fi's frames are valued in the mean of so many: what the air rounds vanishes in it.
@@ -190,6 +189,9 @@ def _wifi(
         )
         for frame in frames
     ]
+    # Loaded for Wi-Fi alone: it reads runs too.
+    from wattlock.link.wifi.evaluate import evaluate
+
     answers = evaluate(named, net, {}, own=own, allow_assumed=allow_assumed)
     found = {}
     for frame, answer in zip(frames, answers, strict=True):
