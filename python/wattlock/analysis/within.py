@@ -299,7 +299,7 @@ def _throttled(clean: pl.DataFrame) -> pl.DataFrame:
 
 def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
-    kept = weighted(whole)
+    kept = _weighted(whole)
     weight, inside = pl.col("weight") / pl.col("weight").sum(), pl.col("weight") > 0
     # In their order: the sum over the segments of a case is the same to the bit each time.
     by_segment = kept.group_by("visited", "segment", maintain_order=True).agg(
@@ -347,7 +347,7 @@ def _error() -> pl.Expr:
     return scatter * (share.pow(2) / pl.col("kept")).sum().sqrt()
 
 
-def weighted(whole: pl.DataFrame) -> pl.DataFrame:
+def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")

@@ -61,6 +61,20 @@ def test_a_ratio_that_differs_by_the_place_of_the_stack_is_its_mean_over_the_pla
     assert row["log_ratio"] == pytest.approx(math.log(1.1) / 4, abs=1e-6)
 
 
+def test_visits_of_which_one_batch_in_three_takes_more_do_not_move_the_ratio() -> None:
+    generator = np.random.default_rng(3)
+    first, second = [], []
+    for number in range(24):
+        disturbed = generator.random() < 0.35
+        costs = [1.0, 1.01] * np.exp(generator.normal(0, 0.0005, 2))
+        costs[generator.integers(2)] *= 1.04 if disturbed else 1.0
+        first.append(batch(costs[0], case=0, round=number, place=number % 4))
+        second.append(batch(costs[1], case=1, round=number, place=number % 4))
+    (row,) = summary(first + second).to_dicts()
+    assert math.exp(row["log_ratio"]) == pytest.approx(1.01, abs=0.0005)
+    assert row["error"] < 0.0005
+
+
 def test_a_cut_case_has_the_ratio_of_its_means() -> None:
     pair = [
         batch(cost, case=case, round=number, segment=segment)
