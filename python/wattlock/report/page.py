@@ -8,9 +8,8 @@ from itertools import groupby
 from pathlib import Path
 
 import polars as pl
-import vl_convert
 
-from wattlock.report import chip, formats, look, tables
+from wattlock.report import chip, engine, formats, look, tables
 from wattlock.report.answer import answer, answered_group, answered_rows, with_joules
 from wattlock.report.cases import cases_table
 from wattlock.report.conditions import STEPS, conditions, joules_notes, lost_states, verdict
@@ -134,9 +133,7 @@ def asset(name: str) -> str:
 @cache
 def _vega() -> str:
     """Vega, Vega-Lite and their embedder, once, in a scope of their own."""
-    bundle = re.sub(
-        r"</(?=script)", r"<\\/", str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")), flags=re.IGNORECASE
-    )
+    bundle = re.sub(r"</(?=script)", r"<\\/", engine.bundle(), flags=re.IGNORECASE)
     return f"(()=>{{{bundle}\n}})()"
 
 
