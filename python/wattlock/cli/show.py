@@ -68,7 +68,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
         _discharges(folder, result, battery_card, form, allow_assumed=allow_assumed)
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
-    for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
+    for line in result.notices:
         typer.echo(f"warning: {line}", err=True)
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
@@ -82,6 +82,9 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
             )
     if set(estimates["time_evidence"].drop_nulls()) - {"measured"}:
         columns = [*columns, "time_evidence"]
+    if result.reasons:
+        # Where columns do not fit, the last ones go: these numbers are never without their state.
+        columns = ["state", *(name for name in columns if name != "state")]
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
 
 

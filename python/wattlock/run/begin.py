@@ -14,6 +14,7 @@ from wattlock.errors import InputError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
+from wattlock.run.keep_trying import KeepTrying, extended
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
 from wattlock.store import RunFolder, find, plan_lines, run_id
@@ -21,6 +22,7 @@ from wattlock.store.shelf import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import CatalogueRow, Rows, core_classes_of
+from wattlock.study.study import MOST_PROCESSES, with_looks
 from wattlock.targets import Target, or_this_machine, probe
 from wattlock.targets.facts import Facts, refuse_emulated
 
@@ -41,7 +43,8 @@ class Request:
 
     * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
       `source`: a file or folder in place of the sample files; `core_classes`: kinds of core that each case is measured
-      on, in place of those that the study names.
+      on, in place of those that the study names; `keep_trying`: minutes in which it goes on beyond its last look where
+      a self-check fails or a case is unresolved.
     """
 
     study: str
@@ -52,6 +55,7 @@ class Request:
     discharge: DischargePlan | None = None
     card: KeptCard | None = None
     core_classes: Sequence[str] = ()
+    keep_trying: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,13 @@ class Planned:
     inputs: Sequence[InputFile]
     rows: Rows
     card: KeptCard | None
+    keep_trying: KeepTrying | None = None
+
+    @property
+    def usual_looks(self) -> list[int]:
+        """The looks of the study as it is written, without those of `keep_trying`."""
+        looks = self.session.study.looks
+        return looks if self.keep_trying is None else [look for look in looks if look <= self.keep_trying.usual]
 
     def warnings(self) -> list[str]:
         """What of the study the device has not, that it is none, and that its clock is wrong."""
@@ -98,7 +109,7 @@ class Planned:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
         session = self.session
         with files_of(session.study, self.cases, self.inputs) as files:
-            return forecast.forecast(self.cases, files, session.target, session.study.looks, session.libraries)
+            return forecast.forecast(self.cases, files, session.target, self.usual_looks, session.libraries)
 
     def create(self, out: Path | None = None, *, root: Path | None = ROOT) -> Begun:
         """Makes its folder: `out`, or one below `root`. Raises StoreError where that can't be.
@@ -127,6 +138,7 @@ class Planned:
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
             "way": session.target.way,
+            **({"keep_trying": self.keep_trying.kept()} if self.keep_trying else {}),
             **({"counted": counted._asdict()} if counted else {}),
         }
         folder = RunFolder.create(out or (root or ROOT) / name, lines)
@@ -142,6 +154,10 @@ def plan(request: Request, target: Target) -> Planned:
     or the battery can't be.
     """
     study = load(request.study)
+    keep_trying = None
+    if request.keep_trying is not None:
+        keep_trying = KeepTrying(request.keep_trying, study.looks[-1])
+        study = with_looks(study, extended(study.looks, MOST_PROCESSES))
     if (counted := target.facts().counted) is not None:
         counting.refuse_what_needs_a_device(
             counted,
@@ -150,6 +166,7 @@ def plan(request: Request, target: Target) -> Planned:
             device=request.card,
             input=request.source,
             core_class=request.core_classes,
+            keep_trying=keep_trying,
         )
     adapters.refuse_unfit(request.libraries, counted)
     _refuse_unknown_cores(study, target, request.core_classes)
@@ -170,7 +187,7 @@ def plan(request: Request, target: Target) -> Planned:
         hint = f"`wattlock selftest --library {name}={libraries[name]}` tells of each"
         raise InputError(f"library {name}: {why}", hint=hint)
     session = Session(study, target, libraries, metered, request.discharge)
-    return Planned(session, cases, inputs, rows, request.card)
+    return Planned(session, cases, inputs, rows, request.card, keep_trying)
 
 
 def resume(

@@ -15,6 +15,7 @@ from wattlock.errors import StudyError
 from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
+from wattlock.run.keep_trying import recalled
 from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder
@@ -34,6 +35,9 @@ class Listener(Protocol):
     def metered(self, done: int, processes: int) -> None:
         """Of the energy."""
 
+    def noticed(self, lines: Sequence[str]) -> None:
+        """Of what a person should know while it measures: how long the rest takes, what disturbs, what helps."""
+
     def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
         """Of a discharge."""
 
@@ -44,7 +48,7 @@ class Silent:
     def measured(self, *_: Any, **__: Any) -> None:
         """Says nothing."""
 
-    metered = discharged = measured
+    metered = noticed = discharged = measured
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Session:
             # A move from one to another of a kind changes nothing else.
             processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
             timing = Timing(bench, self.study, own, watch, seed, report.measured, processors)
+            timing.notice, timing.keep_trying = report.noticed, recalled(folder.plan()[0])
             timing.measure()
             sound = [case for case in own if case.case not in timing.failed]
             if self.metered:
