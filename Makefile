@@ -30,7 +30,7 @@ PYTEST ?=
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -191,6 +191,9 @@ bench-sweep: setup ## the share of bare wattlock-net's throughput that a sweep k
 
 bench-page: dev page ## do the ratios of ten ciphers in a browser agree over ten loads, idle and beside four busy loops? minutes; LOOPS="0 4" FIREFOX=1
 	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/page.py $(if $(LOOPS),--loops $(LOOPS)) $(if $(FIREFOX),--firefox)
+
+bench-verbs: setup ## how long show, advise, report and compare take, beside the import of Polars; RUN=last OTHER=last
+	$(VENV)/bin/python benchmarks/verbs.py $(if $(RUN),--run $(RUN)) $(if $(OTHER),--other $(OTHER))
 
 bench-ways: setup ## what ssh costs and moves, and what a killed client and a cut network lose; PARTS="same cost" for some
 	PYTHONPATH=tests/python $(VENV)/bin/python benchmarks/ways.py $(PARTS)

@@ -167,8 +167,8 @@ def _work(
 
     if run is not None and operation.energy_uJ is None and operation.cycles is None:
         result = open_one_kind(run)
-        for reason in result.reasons:
-            typer.echo(f"warning: the run is invalid: {reason}", err=True)
+        for line in result.explained:
+            typer.echo(f"warning: {line}", err=True)
         return operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"

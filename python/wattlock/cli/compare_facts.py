@@ -40,7 +40,7 @@ def compare_facts(
     measured = [results[0], *others]
     labels = _labels(folders or folder_names(names), results, providers)
     sides = [
-        Side(chr(ord("A") + place), labels[place], str(result.plan["id"]), list(conditions(result)), result.reasons)
+        Side(chr(ord("A") + place), labels[place], str(result.plan["id"]), list(conditions(result)), result.explained)
         for place, result in enumerate(measured)
     ]
     has_joules = any(pair.compared["energy_ratio"].null_count() < pair.compared.height for pair in found.pairs)

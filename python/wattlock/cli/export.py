@@ -72,8 +72,8 @@ def export(
     about = described(result, device)
     if public:
         frame, about = _public(frame, about)
-    for reason in result.reasons:
-        typer.echo(f"warning: the run is invalid: {reason}", err=True)
+    for line in result.explained:
+        typer.echo(f"warning: {line}", err=True)
     if form is Form.latex and result.reasons:
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
@@ -100,10 +100,13 @@ def _form_of(out: Path) -> Form:
 
 def described(result: Result, device: str | None) -> About:
     """What the run was: what stands in each row, and in the comments of a table."""
+    from wattlock.run import validity
+
     plan, fingerprint = result.plan, result.header["fingerprint"]
     return {
         "run": plan["id"],
         "run_is_valid": not result.reasons,
+        "self_checks": validity.overall(result.verdicts),
         "study": plan["study"]["id"],
         "created": plan["created"],
         "processor": fingerprint["hardware"]["model_name"],

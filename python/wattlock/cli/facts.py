@@ -44,17 +44,17 @@ def facts(result: Result, device: str | None) -> RunFacts:
         clean_share=result.clean_share,
         canary_GHz=canary_GHz,
         self_checks=[
-            SelfCheck(v.named, v.measured, v.low, v.high, v.truth, "fails" if v.state == "failed" else "holds")
-            for v in result.verdicts
+            SelfCheck(check.named, check.measured, check.low, check.high, check.truth, check.state)
+            for check in result.verdicts
         ],
         valid=not result.reasons,
-        reasons=result.reasons,
+        reasons=result.explained,
         device=_device(card_of(result, device), result.core_classes),
         meter=_meter(result) if device is None else None,
         discharge=_discharge(result),
         core_classes=_core_classes(result),
         inputs=[InputFacts(one["data"], one["size_B"], one["sha256"]) for one in result.inputs],
-        warnings=result.warnings,
+        warnings=result.notices[len(result.explained) :],
         crossings=result.crossings,
         after_pause=[] if result.reasons else after_pause(result.after_pause),
     )

@@ -57,8 +57,8 @@ class Valuing(NamedTuple):
         if self.run is None:
             return None
         result = open_one_kind(self.run)
-        for reason in result.reasons:
-            typer.echo(f"warning: the run is invalid: {reason}", err=True)
+        for line in result.explained:
+            typer.echo(f"warning: {line}", err=True)
         return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)
 
 

@@ -29,6 +29,15 @@ On = Annotated[
         help="The device: local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or one of `wattlock targets`.",
     ),
 ]
+KeepTryingMinutes = Annotated[
+    int | None,
+    typer.Option(
+        "--keep-trying",
+        min=1,
+        metavar="MINUTES",
+        help="Go on until all cases are resolved and the self-checks pass, for so long in all.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
 ]

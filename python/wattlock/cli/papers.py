@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
-from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
+from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
 from wattlock.cli.table import Format, show
 from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -38,6 +38,7 @@ class Length(StrEnum):
     quick = "quick"
     full = "full"
     battery = "battery"
+    none = "none"
 
 
 class Machine(StrEnum):
@@ -50,7 +51,9 @@ class Machine(StrEnum):
 
 @dataclass(frozen=True)
 class Measuring:
-    """How a battery is discharged."""
+    """How long is measured, and how a battery is discharged."""
+
+    keep_trying: KeepTryingMinutes = None
 
     repeats: Annotated[
         int | None,
@@ -110,7 +113,10 @@ def papers(
     context: typer.Context,
     length: Annotated[
         Length,
-        typer.Option("--length", help="quick takes two to four minutes, full 12 to 72; battery discharges one."),
+        typer.Option(
+            "--length",
+            help="quick takes two to four minutes, full 12 to 72; battery discharges one; none judges what needs none.",
+        ),
     ] = Length.quick,
     *,
     run: Annotated[
@@ -147,19 +153,17 @@ def papers(
     from wattlock.store import find
 
     _refuse_absent(beside)
-    if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
-        raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
     requested = given(context)
-    for one in ("--length", "--dry-run"):
-        refuse_pair(requested, "--run", one, "a run is judged as it is; what is measured comes without --run")
+    _refuse_unlike(requested, length, measuring)
     if dry_run:
         of_a_battery = ["--repeats", "--sys-root"] if length is Length.battery else []
-        refuse_beside(requested, "--dry-run", ["--length", *of_a_battery])
-        carry_out(f"papers/{length}", dry_run=True, **_discharge(length, measuring))
+        refuse_beside(requested, "--dry-run", ["--length", "--keep-trying", *of_a_battery])
+        carry_out(f"papers/{length}", dry_run=True, **_more(length, measuring))
         return
     # Before anything is measured: a run that can't be taken is refused at once.
     cores = judge_counted(beside.counted or [])
-    names = run or [_measured(length, device, measuring, allow_assumed=allow_assumed)]
+    measures = not run and length is not Length.none
+    names = [_measured(length, device, measuring, allow_assumed=allow_assumed)] if measures else run or []
     read = material.Beside(
         device,
         allow_assumed,
@@ -171,7 +175,7 @@ def papers(
     )
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read, cores)
-    page = written.out or find(names[0]) / "papers.html"
+    page = written.out or (find(names[0]) if names else Path()) / "papers.html"
     _write(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "name another file with --out")
     verdicts = table(judgements, gathered.material.papers, cores)
     if written.export is not None:
@@ -210,6 +214,16 @@ def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFra
     return shown
 
 
+def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: Measuring) -> None:
+    """Raises InputError for options of measuring beside what measures nothing, and of a battery without it."""
+    if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
+        raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
+    for option in ("--length", "--dry-run", "--keep-trying"):
+        refuse_pair(requested, "--run", option, "a run is judged as it is; what is measured comes without --run")
+    for option in ("--dry-run", "--keep-trying", "--device") if length is Length.none else ():
+        refuse_pair(requested, "--length", option, "by `--length none` nothing is measured")
+
+
 def _refuse_absent(beside: Beside) -> None:
     """Raises InputError for a file that is not there, before anything is measured."""
     from wattlock.papers.transfers import HINT, path_of
@@ -236,6 +250,11 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
 
     for reason in reasons:
         typer.echo(f"warning: {reason}", err=True)
+    if reasons and (open_claims := sum(judged.verdict == "not tested" for judged in judgements)):
+        hint = "`wattlock papers --keep-trying 30` measures until they pass"
+        typer.echo(
+            f"{open_claims} claims wait for a run whose self-checks pass, the others are judged; {hint}", err=True
+        )
     described = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
     typer.echo(f"{len(judgements)} claims: {described}", err=True)
     for line in bases(judgements):
@@ -257,26 +276,27 @@ def _measured(length: Length, device: str | None, measuring: Measuring, *, allow
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
 
-    discharge = _discharge(length, measuring)
+    more = _more(length, measuring)
     try:
-        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, **discharge)
+        carry_out(f"papers/{length}", device=device, allow_assumed=allow_assumed, **more)
     except EvidenceError as error:
-        if not discharge or not error.hint:
+        if "discharged" not in more or not error.hint:
             raise
         hint = f"{error.hint}; when all cases are done, `wattlock papers --run last` judges them"
         raise EvidenceError(error.message, hint=hint) from error
     return str(find("last"))
 
 
-def _discharge(length: Length, measuring: Measuring) -> dict[str, Any]:
-    """What a run is told of the battery that it discharges; nothing where there is none."""
+def _more(length: Length, measuring: Measuring) -> dict[str, Any]:
+    """The options of a run: how long it keeps trying, and the battery that it discharges, where there is one."""
     from wattlock.cli.run import BatteryOptions, MeterOptions
 
+    kept = {} if measuring.keep_trying is None else {"keep_trying": measuring.keep_trying}
     battery = _own_battery(length, measuring.sys_root)
     if battery is None:
-        return {}
+        return kept
     by = MeterOptions(sys_root=measuring.sys_root)
-    return {"by": by, "discharged": BatteryOptions(battery, measuring.repeats, UNTIL_PERCENT)}
+    return {**kept, "by": by, "discharged": BatteryOptions(battery, measuring.repeats, UNTIL_PERCENT)}
 
 
 def _own_battery(length: Length, sys_root: Path | None) -> str | None:

@@ -42,7 +42,7 @@ def _command(names: Sequence[str], results: Sequence[Result], beside: Beside, co
         else:
             measure.append(f"wattlock run {study}{valued}")
     measure += [f"wattlock run {core.study} --on qemu:{core.core}" for core in cores]
-    runs = "".join(f" --run {_findable(name)}" for name in names)
+    runs = "".join(f" --run {_findable(name)}" for name in names) or " --length none"
     runs += "".join(f" --counted {_findable(core.name)}" for core in cores)
     named = (f" --device {device}" if device else "") + options + (" --allow-assumed" if allow_assumed else "")
     return [*dict.fromkeys(measure), f"wattlock papers{runs}{named}"]
@@ -77,20 +77,21 @@ def papers_facts(
     from wattlock.report.papers_page import PapersFacts
 
     results = found.results
-    reasons = [f"run {one.plan['id']}: {reason}" for one in results for reason in one.reasons]
+    several = len(results) > 1
+    reasons = [f"run {run.plan['id']}: {line}" if several else line for run in results for line in run.explained]
     kinds = found.estimates["energy_evidence"].drop_nulls().unique().sort().to_list()
     joules = (
         f"Joules here are {' and '.join(kinds)}."
         if kinds
         else "There are no joules: no meter was read and no device card named. Claims on energy are judged by time."
     )
-    warnings = [f"run {one.plan['id']}: {line}" for one in results for line in one.warnings]
+    warnings = [f"run {one.plan['id']}: {line}" for one in results for line in one.notices[len(one.explained) :]]
     return PapersFacts(
         studies=list(dict.fromkeys(str(one.plan["study"]["id"]) for one in results)),
         runs=[str(one.plan["id"]) for one in results],
-        created=max(str(one.plan["created"]) for one in results),
+        created=max((str(result.plan["created"]) for result in results), default=""),
         duration_s=sum(one.wall_s for one in results),
-        host=list(host(results[0])),
+        host=list(host(results[0])) if results else [],
         command=_command(names, results, beside, cores),
         joules=joules,
         reasons=reasons,

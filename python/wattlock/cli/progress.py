@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +26,13 @@ class Report:
         """Time is measured: cases settled of all."""
         words = f"{progress.settled} of {progress.cases} cases settled"
         self.bar.update(self.task, completed=progress.processes, total=progress.expected, description=words)
+
+    def noticed(self, lines: Sequence[str]) -> None:
+        """What a person should know while a run measures, above the bar."""
+        from rich.text import Text
+
+        for line in lines:
+            self.bar.console.print(Text(f"note: {line}"))
 
     def answered(self, done: int, of: int) -> None:
         """A sweep is answered: rows of all; none was left where it begins with all of them."""

@@ -63,8 +63,8 @@ class Member:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it is invalid; empty where it is to be believed."""
-        return self.result.reasons if self.result else []
+        """Why it is invalid, in words; empty where it is to be believed."""
+        return self.result.explained if self.result else []
 
     @property
     def _counts(self) -> Counts:
@@ -209,7 +209,7 @@ def _write_files(
 
 
 def _write_run(run: Member, place: Path) -> SetRun:
-    """Writes what a set has of one run: the packed folder, its page, its estimates."""
+    """Writes what a set has of a run: the packed folder, its page, and, where it is valid, its estimates."""
     from wattlock.cli.export import Form, content
     from wattlock.publish import packed
     from wattlock.publish.folder import RUNS
@@ -219,7 +219,7 @@ def _write_run(run: Member, place: Path) -> SetRun:
     own.mkdir(parents=True)
     run.write_report(own / "report.html")
     files = {"report": f"{RUNS}/{run.name}/report.html"}
-    for form in (Form.csv, Form.json, Form.parquet):
+    for form in () if run.reasons else (Form.csv, Form.json, Form.parquet):
         name = f"{RUNS}/{run.name}/estimates.{form}"
         (place / name).write_bytes(content(run.estimates, run.about, form))
         files[_called(form)] = name
@@ -239,7 +239,7 @@ def _write_run(run: Member, place: Path) -> SetRun:
 
 
 def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str, str]]:
-    """Writes the estimates of all runs that were timed, and of all that counted; gives what they are called."""
+    """Writes the estimates of all valid runs that were timed, and of all that counted; gives what they are called."""
     import polars as pl
 
     from wattlock.cli.export import Form, content
@@ -251,7 +251,7 @@ def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str,
         frames = [
             run.rows.select(*(pl.lit(value).alias(name) for name, value in run.about.items()), pl.all())
             for run in runs
-            if run.kind == kind
+            if run.kind == kind and not run.reasons
         ]
         for form in (Form.csv, Form.json, Form.parquet) if frames else ():
             name = f"{kind}.{form}"

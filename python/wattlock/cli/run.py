@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
+from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import TargetOptions
 from wattlock.errors import StudyError
@@ -117,6 +117,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="RUN", help="Go on with a cut-off run: its path, id or `last`.")
     ] = None,
+    keep_trying: KeepTryingMinutes = None,
     dry_run: DryRun = False,
 ) -> None:
     """Carry out a study on this machine, or on the device of --on, and write its report.
@@ -138,8 +139,9 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     libraries = named_libraries(library or [])
     if resume is not None:
-        if only or dry_run or any(one is not None for one in (device, by.meter, discharged.battery, out, core_class)):
-            hint = "leave out --only, --core-class, --device, --meter, --battery, --out and --dry-run"
+        of_a_plan = (device, by.meter, discharged.battery, out, core_class, keep_trying)
+        if only or dry_run or of_a_plan.count(None) < len(of_a_plan):
+            hint = "leave out --only, --core-class, --device, --meter, --battery, --out, --keep-trying and --dry-run"
             raise StudyError("--resume goes on with a run as it was planned", hint=hint)
         with where.opened(libraries) as target:
             _resume(resume, target, libraries, source, by)
@@ -154,9 +156,8 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     with where.opened(libraries) as target:
         kinds = _levels(core_class)
         card = None if device is None else kept_card(device, target, kinds, allow_assumed=allow_assumed)
-        planned = begin.plan(
-            begin.Request(str(study), only or (), libraries, source, meter, battery, card, kinds), target
-        )
+        request = begin.Request(str(study), only or (), libraries, source, meter, battery, card, kinds, keep_trying)
+        planned = begin.plan(request, target)
         for line in planned.warnings():
             typer.echo(f"warning: {line}", err=True)
         if dry_run:
@@ -190,9 +191,14 @@ def _print_plan(planned: Planned) -> None:
         once = "" if counted.board else " once"
         typer.echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
         return
-    expected, looks = planned.forecast(), planned.session.study.looks
+    expected, looks = planned.forecast(), planned.usual_looks
     typer.echo(
         f"{len(planned.cases)} cases: about {expected.least_s:.0f} s if all are sure after {looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {looks[-1]}",
         err=True,
     )
+    if planned.keep_trying is not None:
+        minutes = planned.keep_trying.minutes
+        typer.echo(
+            f"where a case is unresolved or a self-check fails then, it goes on, for {minutes:g} min in all", err=True
+        )

@@ -92,10 +92,8 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         for row in result.discharges.filter(result.discharges["reason"].is_not_null()).iter_rows(named=True):
             typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
         typer.echo(f"`{folder.showing} --battery` prints it again", err=True)
-    for reason in result.reasons:
-        typer.echo(f"warning: the run is invalid: {reason}", err=True)
-    for warning in result.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    for line in result.notices:
+        typer.echo(f"warning: {line}", err=True)
     if not result.reasons:
         typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
     _draw(folder, result, estimates)

@@ -69,7 +69,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
         _discharges(folder, result, battery_card, form, allow_assumed=allow_assumed)
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
-    for line in [f"the run is invalid: {reason}" for reason in result.reasons] + result.warnings:
+    for line in result.notices:
         typer.echo(f"warning: {line}", err=True)
     for line in [] if result.reasons else after_pause(result.after_pause):
         typer.echo(line, err=True)
@@ -85,6 +85,9 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
             )
     if set(estimates["time_evidence"].drop_nulls()) - {"measured"}:
         columns = [*columns, "time_evidence"]
+    if result.reasons:
+        # Where columns do not fit, the last ones go: these numbers are never without their state.
+        columns = ["state", *(name for name in columns if name != "state")]
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
 
 

@@ -10,10 +10,26 @@ import polars as pl
 from wattlock.energy import cards
 from wattlock.energy.model import measured, value, without_card
 from wattlock.run.result import Result
+from wattlock.run.validity import INVALID_RUN
 
 
 def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None = None) -> pl.DataFrame:
-    """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card."""
+    """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card.
+
+    Of a run whose self-check failed every case that has a number is in the state `invalid run`: nothing takes it for a
+    result.
+    """
+    estimates = _valued(result, device, allow_assumed=allow_assumed, own=own)
+    if not result.reasons:
+        return estimates
+    has_number = pl.col("state").is_in(["resolved", "unresolved"])
+    return estimates.with_columns(
+        state=pl.when(has_number).then(pl.lit(INVALID_RUN)).otherwise("state"),
+        reason=pl.when(has_number).then(pl.lit("the run's self-check failed")).otherwise("reason"),
+    )
+
+
+def _valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None) -> pl.DataFrame:
     if device is None and result.meter is not None and result.energies is not None:
         scope, baseline = result.meter["scope"], result.meter["baseline"]
         return measured(result.estimates, result.energies, scope=scope, baseline=baseline)

@@ -75,10 +75,10 @@ def _device(runs: Sequence[Run]) -> str:
         ("Joules", ", ".join(sorted({run.energy_evidence for run in runs if run.energy_evidence})) or "none"),
     ]
     invalid = sum(bool(run.reasons) for run in runs)
-    about += [("Invalid runs", f"{invalid} of {len(runs)}")] if invalid else []
+    about = [*([("Invalid runs", f"{invalid} of {len(runs)}")] if invalid else []), *about]
     latest = "".join(
-        f'<li><a href="/runs/{run.hash}">{text(run.id)}</a> <span class="quiet">{text(moment(run.created))}'
-        f"{', invalid' if run.reasons else ''}</span></li>"
+        f'<li>{f"{chip.INVALID} " if run.reasons else ""}<a href="/runs/{run.hash}">{text(run.id)}</a> '
+        f'<span class="quiet">{text(moment(run.created))}</span></li>'
         for run in runs[:LATEST]
     )
     links = f'<a href="/runs?device={first.device}">All its runs ({len(runs):,})</a>'

@@ -96,7 +96,7 @@ def entry_of(folder: RunFolder) -> Entry:
         evidence=evidence,
         energy_evidence=next(iter(energies), None),
         libraries=tuple(sorted(set(cases["provider"].drop_nulls()))),
-        reasons=() if isinstance(found, Counts) else tuple(found.reasons),
+        reasons=() if isinstance(found, Counts) else tuple(found.explained),
         cases=cases.height,
         with_number=cases.filter(pl.col("state").is_in(WITH_NUMBER)).height,
         processes=found.processes,

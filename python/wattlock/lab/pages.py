@@ -18,7 +18,8 @@ from wattlock.lab.drawing import Drawn
 from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
 from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
-from wattlock.report.markup import bullets, cell, facts, paragraphs, table, text
+from wattlock.report.markup import cell, facts, paragraphs, table, text
+from wattlock.report.page import invalid_run
 
 LATEST, LATEST_OF_LIST = 10, 100
 """Runs of the first page, and of the page of runs until it is asked for all."""
@@ -37,7 +38,7 @@ FIELDS: tuple[str, ...] = (
     "evidence",
 )
 FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes", "probe_sha256", "wattlock", "size_B")
-"""What of a run is given as data, with its libraries and the reasons why it is invalid."""
+"""What of a run is given as data, behind its state, with its libraries and the reasons why it is invalid."""
 
 
 def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], address: str, *, are_examples: bool) -> str:
@@ -139,17 +140,22 @@ def _runs(found: Sequence[Run], picked: Set[str] | None = None) -> str:
         name = f"Pick {text(run.id)}"
         tick = f'<td><input type="checkbox" name="run" value="{run.hash}" aria-label="{name}"{checked}></td>'
         box = "" if picked is None else tick
-        state = "⊘ invalid" if run.reasons else f"{run.with_number:,} of {run.cases:,}"
+        evidence, joules = ("", "") if run.reasons else (chip.chip(run.evidence), chip.chip(run.energy_evidence))
         return (
-            f'<tr>{box}<th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
-            f"{cell(run.study)}{cell(run.device_name)}<td>{chip.chip(run.evidence)}</td>"
-            f"<td>{chip.chip(run.energy_evidence) or formats.MISSING}</td>{cell(', '.join(_libraries(run)))}"
-            f"{cell(state, True)}{cell(moment(run.created))}</tr>"
+            f'<tr>{box}<td>{state(run)}</td><th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
+            f"{cell(run.study)}{cell(run.device_name)}<td>{evidence or formats.MISSING}</td>"
+            f"<td>{joules or formats.MISSING}</td>{cell(', '.join(_libraries(run)))}"
+            f"{cell(f'{run.with_number:,} of {run.cases:,}', True)}{cell(moment(run.created))}</tr>"
         )
 
-    head = ["Run", "Study", "Device", "Evidence", "Joules", "Libraries", "#Cases with a number", "Begun"]
+    head = ["State", "Run", "Study", "Device", "Evidence", "Joules", "Libraries", "#Cases with a number", "Begun"]
     head = head if picked is None else ["Pick", *head]
     return table("Runs, the latest first", head, ["<tbody>", *map(row, found), "</tbody>"], kind="sortable picked")
+
+
+def state(run: Run) -> str:
+    """Whether a run's self-checks let it count, before all else that is said of it."""
+    return chip.INVALID if run.reasons else "● valid"
 
 
 def run(found: Run, drawn: Drawn) -> str:
@@ -164,12 +170,9 @@ def run(found: Run, drawn: Drawn) -> str:
     ]
     invalid = ""
     if found.reasons:
-        why = bullets([reason.text for reason in found.reasons])
-        words = (
-            "<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown; "
-            "JSON and CSV hold them, with <code>run_is_valid</code> beside them.</p>"
-        )
-        invalid = f'<div class="banner" role="alert">{words}{why}</div>'
+        why = invalid_run([reason.text for reason in found.reasons])
+        beside = "<p>JSON and CSV hold its numbers too, with <code>run_is_valid</code> beside them.</p>"
+        invalid = f'<div class="banner" role="alert">{why}{beside}</div>'
     own = f"/runs/{found.hash}"
     links = (
         f'<p class="links"><a href="{own}/report">The whole report</a> <a href="{own}.json">JSON</a> '
@@ -185,7 +188,9 @@ def compare(found: Sequence[Run], drawn: Drawn) -> str:
     """Runs against the first."""
     asked = urlencode([("run", one.hash) for one in found])
     links = "".join(
-        f'<li><a href="/runs/{one.hash}">{text(one.id)}</a> {chip.chip(one.evidence)}</li>' for one in found
+        f"<li>{chip.INVALID if one.reasons else chip.chip(one.evidence)} "
+        f'<a href="/runs/{one.hash}">{text(one.id)}</a></li>'
+        for one in found
     )
     body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", asked)}'
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
@@ -249,11 +254,12 @@ def cases_frame(run: Run) -> pl.DataFrame:
 def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
     """A row a run, as data."""
     rows = [
-        {name: getattr(run, name) for name in FIELDS}
+        {"state": "invalid run" if run.reasons else "valid"}
+        | {name: getattr(run, name) for name in FIELDS}
         | {"libraries": _libraries(run), "reasons": [reason.text for reason in run.reasons]}
         for run in found
     ]
-    return pl.DataFrame(rows, schema=[*FIELDS, "libraries", "reasons"], infer_schema_length=None)
+    return pl.DataFrame(rows, schema=["state", *FIELDS, "libraries", "reasons"], infer_schema_length=None)
 
 
 def _libraries(run: Run) -> list[str]:

@@ -74,9 +74,7 @@ def measure(
 
 def words(result: Result) -> list[str]:
     """What is to be known of a page's run: where WebCrypto overtakes WebAssembly, and what speaks against it."""
-    invalid = [f"The run is invalid: {reason}." for reason in result.reasons]
-    found = result.crossings
-    return [*found, *invalid, *result.warnings]
+    return [*result.crossings, *result.notices]
 
 
 def _table(result: Result) -> dict[str, Any]:

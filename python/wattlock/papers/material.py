@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from wattlock.analysis import estimate, within
 from wattlock.analysis.discharges import curves
 from wattlock.energy import battery_cards, tasks
 from wattlock.energy.lifetime import Surroundings
+from wattlock.energy.model import without_card
 from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture import NOT_COUNTED, census
@@ -72,8 +74,8 @@ class Judged(NamedTuple):
 def judge(runs: Sequence[str | Path], beside: Beside | None = None, *, target: Target | None = None) -> Judged:
     """Judge every claim of the papers by runs, and make each of their figures and tables.
 
-    * `runs`: paths, ids or `last`; of one build on one machine. `target`: whose probe knows the catalogue; without it
-      this machine.
+    * `runs`: paths, ids or `last`; of one build on one machine. Without any, and of one whose self-check failed, what
+      needs no timing is judged. `target`: whose probe knows the catalogue; without it this machine.
 
     Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
     """
@@ -90,7 +92,8 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     _refuse_mixed(results)
     frames = [valued(result, beside.device, allow_assumed=beside.allow_assumed) for result in results]
     # What an invalid run measured is no result: nothing of it is judged or drawn.
-    sound = [frame.clear() if one.reasons else frame for one, frame in zip(results, frames, strict=True)]
+    sound = [frame.clear() if result.reasons else frame for result, frame in zip(results, frames, strict=True)]
+    sound = sound or [_nothing_measured()]
     estimates = pl.concat(sound, how="diagonal_relaxed")
     # An emulator's times are drawn as such; no claim speaks of them.
     of_devices = estimates.filter(pl.col("time_evidence").ne_missing("emulated"))
@@ -109,8 +112,8 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
         discharges=discharges,
         security=_security(catalogue),
         capture=counted,
-        machine=_machine(beside.machine, results[0].header["fingerprint"]),
-        run=str(results[0].plan["id"]),
+        machine=_machine(beside.machine, results[0].header["fingerprint"]) if results else (beside.machine,),
+        run=str(results[0].plan["id"]) if results else "no run",
         papers=papers,
     )
     sizes = counted.sizes if counted else None
@@ -119,6 +122,12 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     if of_devices.height < estimates.height:
         notes.append("no claim is judged by emulated times: they are drawn, and are the cost of no device")
     return Gathered(evidence, material, results, estimates, notes)
+
+
+def _nothing_measured() -> pl.DataFrame:
+    """The estimates of no run: no row, and every column."""
+    across = estimate.across_processes(pl.DataFrame(schema=within.SUMMARY_SCHEMA), [5], 1.0)
+    return without_card(estimate.estimates([], across, {}, {}))
 
 
 def _refuse_mixed(results: Sequence[Result]) -> None:

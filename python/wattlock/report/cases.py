@@ -9,8 +9,9 @@ import polars as pl
 from wattlock.report import chip, formats
 from wattlock.report.evidence import DRAWN_STATES, departures
 from wattlock.report.markup import table, text
+from wattlock.run.validity import INVALID_RUN
 
-STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", "failed": "✕"}
+STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", INVALID_RUN: "⊘", "failed": "✕"}
 RESULTS = ("time_", "cpu_", "cycles", "throughput", "half_width", "energy_", "power_")
 WORDS = ("energy_state", "energy_reason")
 Row = dict[str, Any]
@@ -114,13 +115,16 @@ AFTER = (
 
 
 def cases_table(estimates: pl.DataFrame) -> str:
-    """Every case with its state and, where it is not resolved, the reason; numbers only where the case has some."""
+    """Every case with its state and, where it is not resolved, the reason; numbers only where the case has some.
+
+    Those of an invalid run stand in the study's order and can't be sorted: they are not ranked.
+    """
     has_energy = estimates["energy_uJ_per_byte"].null_count() < estimates.height
     metered = METERED if "energy_state" in estimates.columns else ()
     before = (*BEFORE[:2], AAD, *BEFORE[2:]) if (estimates["aad_B"].fill_null(0) > 0).any() else BEFORE
     mixed = [column for name, column in RESTS_ON.items() if estimates[name].drop_nulls().n_unique() > 1]
     columns = (*before, *(ENERGY if has_energy else ()), *metered, *TIME, *mixed, *AFTER)
-    lost = ~pl.col("state").is_in(DRAWN_STATES)
+    lost = ~pl.col("state").is_in([*DRAWN_STATES, INVALID_RUN])
     results = [name for name in estimates.columns if name.startswith(RESULTS) and name not in WORDS]
     blanked = estimates.with_columns(pl.when(lost).then(None).otherwise(pl.col(name)).alias(name) for name in results)
     rows = "".join(
@@ -129,4 +133,5 @@ def cases_table(estimates: pl.DataFrame) -> str:
         for row in blanked.iter_rows(named=True)
     )
     head = ["Cipher", *(f"#{column.head}" if column.number else column.head for column in columns)]
-    return table("Every case of the study", head, [f"<tbody>{rows}</tbody>"], "case-table", "sortable")
+    kind = "" if INVALID_RUN in estimates["state"] else "sortable"
+    return table("Every case of the study", head, [f"<tbody>{rows}</tbody>"], "case-table", kind)

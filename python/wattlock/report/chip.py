@@ -11,10 +11,15 @@ from wattlock.report.markup import text
 SHAPES = {"measured": "■", "emulated": "◆", "modelled": "▲", "assumed": "▽", "published": "□"}
 """What numbers may rest on, each with its shape: full where wattlock found it, hollow where it was told."""
 
+INVALID = '<span class="invalid-run">⊘ invalid run</span>'
+"""What stands in a chip's place where a run's self-check failed: its numbers are no results."""
+
 _FRAME = (
     ".chip{display:inline-block;border:1px solid;border-radius:1em;padding:0 .55em;font-size:.75rem;line-height:1.5;"
     "font-weight:600;letter-spacing:0;white-space:nowrap;vertical-align:.1em;background:var(--paper)}"
 )
+
+_INVALID = ".invalid-run{color:var(--loud);font-weight:650;white-space:nowrap}"
 
 
 def chip(kind: str | None) -> str:
@@ -36,4 +41,4 @@ def stylesheet() -> str:
         f'.chip[data-evidence={kind}]::before{{content:"{shape}\\a0";content:"{shape}\\a0"/""}}'
         for kind, shape in SHAPES.items()
     )
-    return f"{_FRAME}.chip[data-evidence=assumed]{{border-style:dashed}}{kinds}"
+    return f"{_FRAME}{_INVALID}.chip[data-evidence=assumed]{{border-style:dashed}}{kinds}"

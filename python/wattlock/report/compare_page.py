@@ -8,7 +8,7 @@ from wattlock.report import chip, formats
 from wattlock.report.compare_answer import about, answer
 from wattlock.report.compare_facts import Against, CompareFacts, Side
 from wattlock.report.compare_table import compare_table
-from wattlock.report.markup import bullets, commands, folded, paragraphs, table, text, unbroken
+from wattlock.report.markup import bullets, commands, folded, paragraphs, spoken, table, text, unbroken
 from wattlock.report.page import asset, opening
 from wattlock.report.ratio_strips import LOOKS, picture
 from wattlock.report.ratios import COST, ENERGY, Measure, RatioFigure, figures, measures
@@ -79,7 +79,7 @@ def banner(facts: CompareFacts) -> str:
     """Which of the runs are invalid, and why; nothing where none is."""
     invalid = "".join(
         f"<p><strong>⊘ Run {side.letter} ({text(side.name)}) is invalid.</strong> Its numbers are not results: nothing "
-        f"is claimed of it.</p>{bullets(side.reasons)}"
+        f"is claimed of it.</p>{spoken(side.reasons)}"
         for side in facts.sides
         if side.reasons
     )

@@ -27,14 +27,23 @@ def lost_states(estimates: pl.DataFrame) -> list[str]:
     return [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
 
 
+def checked(run: RunFacts) -> str:
+    """What came of the self-checks: passed, not resolved or failed."""
+    judged = [check for check in run.self_checks if check.truth is not None]
+    if not judged:
+        return "No self-checks ran among the cases."
+    if all(check.verdict == "passed" for check in judged):
+        return "Self-checks passed."
+    return f"Self-checks: {formats.listing([f'{check.name} {check.verdict}' for check in judged])}."
+
+
 def verdict(run: RunFacts, estimates: pl.DataFrame) -> str:
-    """Whether the checks hold and how many cases are resolved."""
+    """What came of the self-checks, and how many cases are resolved."""
     lost = lost_states(estimates)
     share = f"{run.resolved:,} of {run.cases:,} cases ({formats.percent(run.resolved / max(run.cases, 1))})"
     if not run.valid:
-        return f"No: the run is invalid, for the reasons given. {share} had come to a narrow interval all the same."
-    checked = "The checks that ran among the cases hold." if run.self_checks else "No checks ran among the cases."
-    return f"{checked} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
+        return f"No. {checked(run)} {share} were precise enough, but the self-check failed."
+    return f"{checked(run)} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
 
 
 def conditions(run: RunFacts) -> list[tuple[str, str]]:

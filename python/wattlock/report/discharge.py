@@ -7,7 +7,6 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-import vl_convert
 
 from wattlock.errors import InputError
 from wattlock.report.evidence import one_evidence
@@ -50,6 +49,8 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
 
     Raises InputError where the ending is another one or the file can't be written.
     """
+    import vl_convert
+
     drawn = spec(chart.properties(width=WIDTH_PX, height=HEIGHT_PX)) | {"config": file_config()}
     try:
         match path.suffix:

@@ -8,9 +8,9 @@ import polars as pl
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """A check that ran among the cases: what it showed with its 99.9 % interval, and the truth where one is known.
+    """A check that ran among the cases: what it showed with its 95 % interval, and the truth where it is known.
 
-    `verdict` is shown as it stands: "holds", "fails", "no truth known".
+    `verdict` is shown as it stands: "passed", "not resolved", "failed", "no truth known".
     """
 
     name: str
@@ -95,9 +95,9 @@ class RunFacts:
 
     `created` is an ISO 8601 time; `host` and `inputs` are printed in their order; `canary_GHz` is the median, the 5th
     and the 95th percentile of the core clock, or None where the canary's latency is unknown; `clean_share` is a
-    fraction of the batches; `reasons` say why a run is not valid; `study` is the name that `wattlock run` takes;
-    `crossings` say from which size on a browser's own ciphers are faster,
-    `after_pause` how many times as much a single packet costs after a pause.
+    fraction of the batches; `reasons` say why a run is not valid, what disturbed it and what helps; `study` is the name
+    that `wattlock run` takes; `crossings` say from which size on a browser's own ciphers are faster, `after_pause` how
+    many times as much a single packet costs after a pause.
     """
 
     study: str

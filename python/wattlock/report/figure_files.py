@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import altair as alt
 import polars as pl
-import vl_convert
 
 from wattlock.errors import InputError
 from wattlock.report.discharge import file_config, resolved, spec
@@ -37,6 +36,8 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> 
 
     Raises InputError where the folder can't be written.
     """
+    import vl_convert
+
     written = 0
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,6 +57,8 @@ def chart_svg(
     chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "", colours: Mapping[str, str] = LIGHT
 ) -> str:
     """A chart as an SVG of its own under its title, on light paper, or on dark by `look.DARK`."""
+    import vl_convert
+
     ink = colours["ink"]
     words = alt.Title(
         title,

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from wattlock.report.formats import minus
+from wattlock.report.formats import capital, minus
 
 
 def text(value: object) -> str:
@@ -32,6 +32,16 @@ def paragraphs(sentences: Iterable[str]) -> str:
 def bullets(items: Sequence[str]) -> str:
     """A list of texts; nothing for none."""
     return f"<ul>{''.join(f'<li>{unbroken(item)}</li>' for item in items)}</ul>" if items else ""
+
+
+def spoken(items: Sequence[str]) -> str:
+    """A list of texts as whole sentences, what stands in backquotes as code; nothing for none."""
+    return f"<ul>{''.join(f'<li>{as_sentence(item)}</li>' for item in items)}</ul>" if items else ""
+
+
+def as_sentence(item: str) -> str:
+    """A text as a whole sentence of HTML, what stands in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", unbroken(f"{capital(item).rstrip('.')}."))
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:

@@ -8,9 +8,8 @@ from itertools import groupby
 from pathlib import Path
 
 import polars as pl
-import vl_convert
 
-from wattlock.report import chip, formats, look, tables
+from wattlock.report import chip, engine, formats, look, tables
 from wattlock.report.answer import answer, answered_group, answered_rows, with_joules
 from wattlock.report.cases import cases_table
 from wattlock.report.conditions import STEPS, conditions, joules_notes, lost_states, verdict
@@ -20,8 +19,20 @@ from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.facts import RunFacts
 from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.main_figure import drawn_figure, main_figure
-from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
+from wattlock.report.markup import (
+    as_sentence,
+    bullets,
+    commands,
+    facts,
+    folded,
+    island,
+    paragraphs,
+    spoken,
+    text,
+    unbroken,
+)
 from wattlock.report.summary import summary
+from wattlock.run.validity import INVALID_RUN
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 SECTIONS = {
@@ -40,7 +51,7 @@ def write_report(path: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl
     """Write the page of a run to `path`, over what is there.
 
     * `estimates`: one row a case, valued or not. * `ranking`: one row a ranked cipher and group.
-    * A run that is not valid shows no number as a result: its cases stand as invalid.
+    * A run that is not valid shows no number as a result: below a banner its cases stand unranked.
     """
     path.write_text(page(run, *shown_of(run, estimates, ranking)), encoding="utf-8")
 
@@ -121,8 +132,8 @@ def scripts(*names: str) -> str:
 def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
     has_number = pl.col("state").is_in(DRAWN_STATES)
     return estimates.with_columns(
-        state=pl.when(has_number).then(pl.lit("invalid")).otherwise("state"),
-        reason=pl.when(has_number).then(pl.lit("the whole run is invalid")).otherwise("reason"),
+        state=pl.when(has_number).then(pl.lit(INVALID_RUN)).otherwise("state"),
+        reason=pl.when(has_number).then(pl.lit("the run's self-check failed")).otherwise("reason"),
     )
 
 
@@ -134,15 +145,13 @@ def asset(name: str) -> str:
 @cache
 def _vega() -> str:
     """Vega, Vega-Lite and their embedder, once, in a scope of their own."""
-    bundle = re.sub(
-        r"</(?=script)", r"<\\/", str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")), flags=re.IGNORECASE
-    )
+    bundle = re.sub(r"</(?=script)", r"<\\/", engine.bundle(), flags=re.IGNORECASE)
     return f"(()=>{{{bundle}\n}})()"
 
 
 def _head(run: RunFacts, shown: Iterable[str]) -> str:
     links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in shown)
-    banner = "" if run.valid else f'<div class="banner" role="alert">{_invalid(run)}</div>'
+    banner = "" if run.valid else f'<div class="banner" role="alert">{invalid_run(run.reasons)}</div>'
     return (
         f'<header><p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
         f'<h1>{text(run.title)}</h1><p class="question">{text(run.question)}</p>'
@@ -150,14 +159,18 @@ def _head(run: RunFacts, shown: Iterable[str]) -> str:
     )
 
 
-def _invalid(run: RunFacts) -> str:
-    why = bullets(run.reasons) or "<p>No reason was recorded.</p>"
-    return f"<p><strong>⊘ This run is invalid.</strong> Its numbers are not results, so none is shown.</p>{why}"
+def invalid_run(reasons: Sequence[str]) -> str:
+    """What a banner says of an invalid run; `reasons`: as of `Result.explained`."""
+    first, *others = reasons or ["no reason was recorded"]
+    return f"<p><strong>⊘ This run is invalid.</strong> {as_sentence(first)}</p>{spoken(others)}"
 
 
 def _answer(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     if not run.valid:
-        return '<p class="lead">There is none: the run is invalid. Measure again on a quieter machine.</p>'
+        return (
+            '<p class="lead">There is none: the run’s self-check failed. What it measured stands below, unranked, in '
+            '<a href="#cases">the table of its cases</a>.</p>'
+        )
     costs: list[str] = []
     about: list[str] = []
     for sentence in answer(estimates, ranking):
@@ -180,6 +193,8 @@ def _trust(run: RunFacts, estimates: pl.DataFrame) -> str:
 
 
 def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
+    if not run.valid:
+        return "<p>None: nothing of an invalid run is drawn.</p>"
     hung, lacking = plates(estimates)
     if not hung:
         return f"<p>None: no case has a number to draw.</p>{_energy_absent(run)}"

@@ -18,7 +18,7 @@ from wattlock.papers.record import Claim, Contradiction, Papers, Source
 from wattlock.report import formats
 from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.headlines import cards
-from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, table, text, unbroken
+from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, spoken, table, text, unbroken
 from wattlock.report.page import opening, scripts
 from wattlock.report.papers_counted import counted_section
 from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
@@ -115,14 +115,15 @@ def papers_page(
     banner = ""
     if run.reasons:
         banner = (
-            '<div class="banner" role="alert"><p><strong>⊘ A run is invalid.</strong> Its numbers are not results, so '
-            f"nothing that it measured is judged or drawn.</p>{bullets(run.reasons)}</div>"
+            '<div class="banner" role="alert"><p><strong>⊘ A run is invalid.</strong> Nothing that it measured is '
+            "judged or drawn; the claims that need no timing are judged, and so are those that another run answers."
+            f"</p>{spoken(run.reasons)}</div>"
         )
-    made_from = " and ".join([*run.runs, *(core.run for core in cores)])
+    made_from = " and ".join([*run.runs, *(core.run for core in cores)]) or "no run"
     return (
         f"{opening('Five papers, regenerated and judged', 'papers')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
-        f'<p class="kicker">wattlock <span>{text(formats.day_and_time(run.created))}</span></p>'
+        f'<p class="kicker">wattlock <span>{text(formats.day_and_time(run.created) if run.created else "")}</span></p>'
         "<h1>Five papers, regenerated and judged</h1>"
         '<p class="question">Which of the claims that five papers make on the energy of encryption hold on this '
         "machine, and for which implementation?</p>"
@@ -342,7 +343,9 @@ def _studies(names: Sequence[str]) -> str:
 
 def _method(run: PapersFacts, papers: Papers) -> str:
     steps = [
-        f"{_studies(run.studies)} carried out in {formats.duration(run.duration_s)}: each case in batches of many "
+        "Nothing was measured: judged is what needs no timing, and each other claim says what would test it."
+        if not run.studies
+        else f"{_studies(run.studies)} carried out in {formats.duration(run.duration_s)}: each case in batches of many "
         "calls, in random order, round after round, in fresh processes. A batch is dropped for a cause, never for its "
         "value; intervals are of 95 %.",
         "Each claim has a judge of its own, a function of these numbers alone: judged again they give the same page. "
@@ -350,7 +353,8 @@ def _method(run: PapersFacts, papers: Papers) -> str:
         "What sending adds is computed by wattlock’s model of 802.11, not measured.",
     ]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(list(run.warnings))}</div>' if run.warnings else ""
+    machine = f"<h3>The machine</h3>{facts(run.host)}" if run.host else ""
     repeat = f"<h3>How to repeat it</h3>{commands(list(run.command))}"
     entries = f'<pre tabindex="0" role="region" aria-label="BibTeX"><code>{text(bibtex(papers.sources))}</code></pre>'
     cited = f"<h3>How to cite the papers</h3>{folded('BibTeX', entries)}"
-    return f"{paragraphs(steps)}{warned}<h3>The machine</h3>{facts(run.host)}{repeat}{cited}"
+    return f"{paragraphs(steps)}{warned}{machine}{repeat}{cited}"

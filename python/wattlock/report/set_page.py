@@ -10,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 
 from wattlock.report import chip, formats
-from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text
+from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, spoken, table, text
 from wattlock.report.page import opening
 from wattlock.report.set_table import set_tables
 
@@ -134,15 +134,18 @@ def _runs(found: SetFacts) -> str:
     def row(run: SetRun) -> str:
         return (
             f'<tr><th scope="row">{text(run.name)}</th><td>{text(run.title)}</td><td>{text(run.on)}</td>'
-            f"<td>{chip.chip(run.evidence)}</td><td>{text(formats.day_and_time(run.created))}</td>"
+            f"<td>{chip.INVALID if run.reasons else chip.chip(run.evidence)}</td>"
+            f"<td>{text(formats.day_and_time(run.created))}</td>"
             f"<td>{_anchors(run.files)}</td></tr>"
         )
 
     listed = table("Runs of this set", ["Run", "Study", "On", "Evidence", "Begun", "Files"], map(row, found.runs))
-    invalid = [
-        f"{run.name} is invalid, and shows no number: {'; '.join(run.reasons)}" for run in found.runs if run.reasons
-    ]
-    return f"{listed}{bullets(invalid)}{paragraphs([HOW_TO_READ])}"
+    invalid = "".join(
+        f"<p>{text(run.name)} is invalid, and shows no number:</p>{spoken(run.reasons)}"
+        for run in found.runs
+        if run.reasons
+    )
+    return f"{listed}{invalid}{paragraphs([HOW_TO_READ])}"
 
 
 def _tables(runs: Sequence[SetRun], evidence: str) -> str:

@@ -17,7 +17,7 @@ MOST_ROWS, MOST_SENTENCES, MOST_LETTERS, MOST_NOTE_LETTERS = 12, 4, 180, 320
 def summary(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame, figures: int) -> str:
     """The printed part of the page as HTML; `figures`: how many the page has that are not printed."""
     checks = [
-        f"{check.name}: {check.verdict} ({formats.within(check.measured, check.low, check.high)}, 99.9 % interval "
+        f"{check.name}: {check.verdict} ({formats.within(check.measured, check.low, check.high)}, 95 % interval "
         f"{' to '.join(formats.within(end, check.low, check.high) for end in (check.low, check.high))})"
         for check in run.self_checks
     ]

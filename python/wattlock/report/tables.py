@@ -22,7 +22,7 @@ def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
         + f"{cell(formats.within(check.truth, check.low, check.high), True)}</tr>"
         for check in self_checks
     )
-    head = ["Check", "Verdict", "#Measured", "#99.9 % interval", "#Truth"]
+    head = ["Check", "Verdict", "#Measured", "#95 % interval", "#Truth"]
     return table("Checks that ran among the cases", head, rows, kind="checks")
 
 

@@ -16,6 +16,7 @@ from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.energy import Choice, describe
+from wattlock.run.keep_trying import KeepTrying, extended
 from wattlock.run.paired import PairedPlan
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
@@ -24,6 +25,7 @@ from wattlock.store.shelf import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import CatalogueRow, Rows, core_classes_of
+from wattlock.study.study import MOST_PROCESSES, with_looks
 from wattlock.targets import Target, or_this_machine, probe
 from wattlock.targets.facts import Facts, refuse_emulated
 
@@ -51,7 +53,8 @@ class Request:
 
     * `study`: a name or a file; `only`: some of its cases, as `--only` has them; `libraries`: the user's own, by name;
       `source`: a file or folder in place of the sample files; `core_classes`: kinds of core that each case is measured
-      on, in place of those that the study names; `decision`: the two libraries are measured in pairs, until it is made.
+      on, in place of those that the study names; `decision`: the two libraries are measured in pairs, until it is made;
+      `keep_trying`: minutes in which it goes on beyond its last look where a self-check fails or a case is unresolved.
     """
 
     study: str
@@ -63,6 +66,7 @@ class Request:
     card: KeptCard | None = None
     core_classes: Sequence[str] = ()
     decision: Decision | None = None
+    keep_trying: float | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,13 @@ class Planned:
     rows: Rows
     card: KeptCard | None
     paired: PairedPlan | None = None
+    keep_trying: KeepTrying | None = None
+
+    @property
+    def usual_looks(self) -> list[int]:
+        """The looks of the study as it is written, without those of `keep_trying`."""
+        looks = self.session.study.looks
+        return looks if self.keep_trying is None else [look for look in looks if look <= self.keep_trying.usual]
 
     def warnings(self) -> list[str]:
         """What of the study the device has not, that it is none, that its clock is wrong or two builds don't get on."""
@@ -113,7 +124,7 @@ class Planned:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
         session = self.session
         with files_of(session.study, self.cases, self.inputs) as files:
-            return forecast.forecast(self.cases, files, session.target, session.study.looks, session.libraries)
+            return forecast.forecast(self.cases, files, session.target, self.usual_looks, session.libraries)
 
     def create(self, out: Path | None = None, *, root: Path | None = ROOT) -> Begun:
         """Makes its folder: `out`, or one below `root`. Raises StoreError where that can't be.
@@ -142,6 +153,7 @@ class Planned:
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
             "way": session.target.way,
+            **({"keep_trying": self.keep_trying.kept()} if self.keep_trying else {}),
             **({"counted": counted._asdict()} if counted else {}),
             **({"paired": self.paired._asdict()} if self.paired else {}),
         }
@@ -158,6 +170,10 @@ def plan(request: Request, target: Target) -> Planned:
     or the battery can't be.
     """
     study = load(request.study)
+    keep_trying = None
+    if request.keep_trying is not None:
+        keep_trying = KeepTrying(request.keep_trying, study.looks[-1])
+        study = with_looks(study, extended(study.looks, MOST_PROCESSES))
     if request.decision is not None:
         study = study.model_copy(update={"looks": list(LOOKS)})
     if (counted := target.facts().counted) is not None:
@@ -168,6 +184,7 @@ def plan(request: Request, target: Target) -> Planned:
             device=request.card,
             input=request.source,
             core_class=request.core_classes,
+            keep_trying=keep_trying,
         )
     adapters.refuse_unfit(request.libraries, counted)
     _refuse_unknown_cores(study, target, request.core_classes)
@@ -193,7 +210,7 @@ def plan(request: Request, target: Target) -> Planned:
         smallest = max(SMALLEST_CLAIM, study.smallest_effect_percent / 100)
         margin = smallest if decision.margin is None else decision.margin
         paired = PairedPlan.of(cases, list(libraries), margin, decision.budget_s, apart)
-    return Planned(session, cases, inputs, rows, request.card, paired)
+    return Planned(session, cases, inputs, rows, request.card, paired, keep_trying)
 
 
 def resume(

@@ -5,8 +5,9 @@ A few processes at a time, so that a run of a million batches needs little more 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +29,7 @@ from wattlock.analysis import (
 )
 from wattlock.analysis.discharges import Full
 from wattlock.errors import InputError, StoreError
+from wattlock.run import validity
 from wattlock.run.counts import refuse_counted
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
@@ -36,8 +38,10 @@ from wattlock.study.study import CORE_CLASSES
 
 BATCHES_AT_ONCE = 2**16
 """So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""
-NOISY_SHARE = 0.2
-"""A run in which more than this share of the batches was disturbed is worth a warning."""
+BURSTS_SEEN = 2**17
+"""So many batches of a run tell its quiet level: more than that are taken evenly."""
+THROTTLED_SHARE = 0.02
+"""A case of which more batches than this share were throttled is told of."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Result:
     * `meter`: what the energies were measured with, and `energies`: a row a case, as of `energy_blocks`; null without.
     * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
     * `pairs`: what each process says of each pair of two builds, as of `paired.summarise`; null where none were.
+    * `conditions`: what the machine was like.
     """
 
     plan: Mapping[str, Any]
@@ -72,6 +77,7 @@ class Result:
     battery: Mapping[str, Any] | None = None
     levels: Sequence[Mapping[str, Any]] = ()
     pairs: pl.DataFrame | None = None
+    conditions: validity.Conditions = field(default_factory=validity.Conditions)
 
     @property
     def isa(self) -> str:
@@ -105,7 +111,7 @@ class Result:
 
     @cached_property
     def reasons(self) -> list[str]:
-        """Why the run is invalid; empty where it is to be believed."""
+        """Why the run is invalid: a line a self-check that failed; empty where it is to be believed."""
         return self_checks.reasons_against(self.verdicts)
 
     @cached_property
@@ -114,8 +120,23 @@ class Result:
         return None if self.pairs is None else paired.ratios(self.pairs, self.plan["study"]["looks"])
 
     @cached_property
+    def explained(self) -> list[str]:
+        """The same in words, with what disturbed the machine and what helps; empty where it is to be believed."""
+        return validity.explained(self.verdicts, self.conditions)
+
+    @property
+    def notices(self) -> list[str]:
+        """All that is said before a number: why the run is invalid, then the warnings."""
+        return [*self.explained, *(line for line in self.warnings if line not in self.explained)]
+
+    @cached_property
     def ranking(self) -> pl.DataFrame:
-        """The ciphers of each group of comparable cases, with tie groups; each kind of core by its own self-checks."""
+        """The ciphers of each group of comparable cases, with tie groups; each kind of core by its own self-checks.
+
+        Nothing is ranked of an invalid run.
+        """
+        if self.reasons:
+            return ranking.rank(self.estimates.clear(), self.across, 0.0)
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
         ranked = []
         for kind in self.clocks:
@@ -181,19 +202,32 @@ class Result:
         """From which size on a browser's own AES is faster, a line each; empty where the run is invalid or of none."""
         return [] if self.reasons else crossings.crossings(self.estimates, self.plan["study"]["looks"])
 
+    @property
+    def _states_of_wide_code(self) -> str | None:
+        """How many cases met a core that slowed wide vectors down, in a run without a witness; null where none did."""
+        met = self.across.join(self.estimates.select("case"), on="case").filter(
+            pl.col("throttled_share") > THROTTLED_SHARE
+        )
+        if met.is_empty():
+            return None
+        share, slower = (float(met[name].median() or 0) for name in ("throttled_share", "slower"))  # type: ignore[arg-type]
+        return (
+            f"{met.height} cases of wide vector code met two states of the core: {100 * share:.0f} % of their batches "
+            f"took {math.exp(slower):.1f} times as long, before it granted the width; the state that it grants is given"
+        )
+
     @cached_property
     def warnings(self) -> list[str]:
         """What a reader should know before believing a number."""
         found = []
         if not self.is_sealed:
             found.append("the run is not finished: `wattlock run --resume` goes on with it")
+        found += self_checks.not_resolved(self.verdicts)
+        if (states := self._states_of_wide_code) is not None:
+            found.append(states)
         if not self.verdicts:
             found.append("too few complete processes for the self-checks to say anything")
-        if self.clean_share < 1 - NOISY_SHARE:
-            named = ", ".join(f"{count} by {cause}" for cause, count in self.causes.items() if count)
-            found.append(
-                f"{100 * (1 - self.clean_share):.0f} % of the batches were disturbed ({named}) and do not count"
-            )
+        found += validity.cautions(self.verdicts, self.conditions)
         if self.emulator is not None:
             found.append(f"the processor was emulated ({self.emulator}): these are no costs of a device")
         if (placed := _placed(self.header)) is not None:
@@ -226,7 +260,7 @@ def read(folder: RunFolder) -> Result:
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
-    quiet = _quiet_levels(headers)
+    quiet = _quiet_levels(folder, headers)
     summaries, causes, batches = [], dict.fromkeys(known_causes(), 0), 0
     times: dict[str | None, list[pl.Series]] = {}
     planned_pairs = dict(plan[0]["paired"]["pairs"]) if plan[0].get("paired") else {}
@@ -262,7 +296,7 @@ def read(folder: RunFolder) -> Result:
         summaries=rows,
         across=across,
         estimates=estimate.estimates(planned, across, clocks, failures, _evidence(headers)),
-        verdicts=self_checks.judge(planned, rows),
+        verdicts=self_checks.judge(planned, rows, study["looks"]),
         clocks=clocks,
         processes=len(headers),
         batches=batches,
@@ -274,6 +308,7 @@ def read(folder: RunFolder) -> Result:
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
         pairs=_pairs(plan[0]["paired"], pairs, rows) if planned_pairs else None,
+        conditions=validity.conditions(headers, causes, batches),
     )
 
 
@@ -315,13 +350,18 @@ def _clocks(
     return {kind: estimate.canary_clock(pl.concat(times[kind]), cycles[kind]) for kind in order if kind in times}
 
 
-def _quiet_levels(headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int]:
-    """The least quiet level that any process found, by kind of core."""
-    levels: dict[str | None, int] = {}
+def _quiet_levels(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int | None]:
+    """The quiet level by kind of core: judged over the batches of all its processes, before any of them counts."""
+    kinds: dict[str | None, list[Mapping[str, Any]]] = {}
     for header in headers:
-        kind, found = _core_class(header), header["quiet_ppm"]
-        if found is not None:
-            levels[kind] = min(found, levels.get(kind, found))
+        if header["quiet_ppm"] is not None:
+            kinds.setdefault(_core_class(header), []).append(header)
+    bursts = folder.scan().select("process", *within.READ_OF_BURSTS)
+    levels: dict[str | None, int | None] = {}
+    for kind, alike in kinds.items():
+        batches = bursts.filter(pl.col("process").is_in([header["process"] for header in alike])).collect()
+        seen = within.burst_levels(batches.gather_every(max(1, len(batches) // BURSTS_SEEN)))
+        levels[kind] = within.quiet_level(seen, [header["quiet_ppm"] for header in alike])
     return levels
 
 

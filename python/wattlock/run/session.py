@@ -15,6 +15,7 @@ from wattlock.errors import StudyError
 from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
 from wattlock.run.energy import Choice, EnergyBlocks
+from wattlock.run.keep_trying import recalled
 from wattlock.run.paired import PairedPlan, PairedTiming
 from wattlock.run.process import Bench
 from wattlock.run.timing import Progress, Timing
@@ -35,6 +36,9 @@ class Listener(Protocol):
     def metered(self, done: int, processes: int) -> None:
         """Of the energy."""
 
+    def noticed(self, lines: Sequence[str]) -> None:
+        """Of what a person should know while it measures: how long the rest takes, what disturbs, what helps."""
+
     def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
         """Of a discharge."""
 
@@ -45,7 +49,7 @@ class Silent:
     def measured(self, *_: Any, **__: Any) -> None:
         """Says nothing."""
 
-    metered = discharged = measured
+    metered = noticed = discharged = measured
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class Session:
             shared = (bench, self.study, own, watch, seed, report.measured, processors)
             decides = PairedPlan.kept_in(folder.plan()[0])
             timing = Timing(*shared) if decides is None else PairedTiming(*shared, decides=decides)
+            timing.notice, timing.keep_trying = report.noticed, recalled(folder.plan()[0])
             timing.measure()
             # A meter sees no single call: joules are those of calls one after another.
             steady = [case for case in own if case.readiness == "steady"]

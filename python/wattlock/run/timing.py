@@ -17,22 +17,35 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import estimate, within
+from wattlock.analysis import estimate, self_checks, within
 from wattlock.errors import StoreError
-from wattlock.run import shards
+from wattlock.run import shards, validity
+from wattlock.run.keep_trying import KeepTrying
 from wattlock.run.process import Bench, carry_out
 from wattlock.run.shards import Order
 from wattlock.store.records import is_timed, record_of
 from wattlock.study import Case, Study
 
 DISTURBED_SHARE = 0.5
-"""Where more than this share of a process's batches had a neighbour, the next one runs on another processor."""
+"""Where more than this share of a process's batches was disturbed, the next one runs where it was least so."""
+
+FORGOTTEN = 0.8
+"""What was seen of a processor that is not measured on loses a fifth of its weight with each process: neighbours go."""
+
+WORTH_JUDGING = 0.002
+"""A quiet level that moves by less changes what counts by next to nothing: earlier processes are not judged anew."""
 
 MOST_ATTEMPTS = 2
 """A case whose processes are disturbed is given up after this many times the processes that its look needs.
 
 Those from before the run found a quieter core do not count: what disturbed them is over.
 """
+
+NOTICE_S = 60.0
+"""After a minute a person is told how long the rest takes, and what speaks against the run so far."""
+
+WORTH_SAYING_S = 20.0
+"""A rest that is shorter is not worth a line where nothing speaks against the run."""
 
 LEAST_LOSS_S = 30.0
 """So much may the processes cost that a user's library ends, where nothing is measured beside it."""
@@ -66,7 +79,9 @@ class Timing:
     """One session of a run's timing.
 
     * `watch`: the self-checks; `report`: receives how far it is.
+    * `notice`: receives, once a minute has passed and again where a self-check fails, what a person should know now.
     * `processors`: by kind of core those to measure on, the first of them first.
+    * `keep_trying`: how long it goes on beyond the usual last look; null where it ends there.
 
     What is known of a core, its quiet level and its canary, is known of its kind alone.
     """
@@ -80,6 +95,9 @@ class Timing:
     processors: Mapping[str | None, list[int]] = field(default_factory=dict)
     process: int = 0
     quiet_ppm: dict[str | None, int] = field(default_factory=dict)
+    found_ppm: dict[str | None, list[int]] = field(default_factory=dict)
+    bursts: dict[str | None, list[pl.DataFrame]] = field(default_factory=dict)
+    disturbed: dict[int, float] = field(default_factory=dict)
     headers: dict[int, dict[str, Any]] = field(default_factory=dict)
     summaries: dict[int, pl.DataFrame] = field(default_factory=dict)
     attempts: Counter[int] = field(default_factory=Counter)
@@ -90,17 +108,24 @@ class Timing:
     cuts: dict[int, int] = field(default_factory=dict)
     measured_s: float = 0.0
     lost_s: dict[str, float] = field(default_factory=dict)
+    notice: Callable[[Sequence[str]], None] = lambda _: None
+    keep_trying: KeepTrying | None = None
+    clock: Callable[[], float] = time.monotonic
+    begun_s: float = 0.0
+    carried_out: int = 0
+    causes: dict[int, Counter[str]] = field(default_factory=dict)
+    batches: dict[int, int] = field(default_factory=dict)
+    noticed: set[str] = field(default_factory=set)
 
     def measure(self) -> None:
         """Measures until every case is settled: at its target, at the last look, given up as disturbed, or failed."""
         start = time.monotonic()
+        self.begun_s = self.clock()
         self._recall()
         try:
-            while due := self._due():
-                groups = self._shards(due)
-                for number, group in enumerate(groups):
-                    self._measure_shard(group, remaining=len(groups) - number)
-                self.look()
+            self._measure_due()
+            while self._tries_on():
+                self._measure_due()
         finally:
             session = {
                 "kind": "session",
@@ -117,9 +142,91 @@ class Timing:
         """Cases whose batches are taken in turn."""
         return {}
 
+    def _measure_due(self) -> None:
+        while due := self._due():
+            groups = self._shards(due)
+            for number, group in enumerate(groups):
+                self._measure_shard(group, remaining=len(groups) - number)
+            self.look()
+            self._notice()
+        while kinds := self._kinds_to_check():
+            for core_class in kinds:
+                self._measure_shard([], remaining=1, core_class=core_class)
+
     def pending(self) -> list[Case]:
         """The study's cases that are not settled."""
         return [case for case in self.cases if case.case not in self.settled | self.failed]
+
+    def _kinds_to_check(self) -> list[str | None]:
+        """The kinds of core whose self-checks have not told anything yet: they are cases like others."""
+        if len(self.failed) == len(self.cases):
+            return []
+        last = self._last_look(0)
+        verdicts = self._verdicts()
+        open_ones = [verdict for verdict in verdicts if verdict.state == "not resolved" and verdict.processes < last]
+        return [
+            kind
+            for kind in dict.fromkeys(verdict.core_class for verdict in open_ones)
+            if self.attempts[self._reference(kind)] < MOST_ATTEMPTS * last
+        ]
+
+    def _verdicts(self) -> list[self_checks.Verdict]:
+        """What the self-checks say so far."""
+        if not self.summaries or not self.watch:
+            return []
+        checks = [{"case": case.case, "role": case.role, "core_class": case.core_class} for case in self.watch]
+        return self_checks.judge(checks, pl.concat(self.summaries.values()), self.study.looks)
+
+    def _last_look(self, case_processes: int) -> int:
+        """The last look as things stand: beyond the study's own there must be time for so many processes of cases."""
+        if self.keep_trying is None:
+            return self.study.looks[-1]
+        spent_s = self.clock() - self.begun_s
+        needed_s = case_processes * spent_s / max(1, self.carried_out)
+        has_time = spent_s + needed_s <= 60 * self.keep_trying.minutes
+        return self.study.looks[-1] if has_time else self.keep_trying.usual
+
+    def _tries_on(self) -> bool:
+        """Whether cases are measured on that were settled: all of a kind of core on which a self-check failed.
+
+        Not the self-checks alone: those of better times must not speak for cases of worse ones.
+        """
+        if self.keep_trying is None:
+            return False
+        kinds = {verdict.core_class for verdict in self._verdicts() if verdict.state == "failed"}
+        counts = self._counts()
+        settled = [case for case in self.cases if case.case in self.settled - self.failed and case.core_class in kinds]
+        needed = sum(self._next_look(counts[case.case]) - counts[case.case] for case in settled)
+        last = self._last_look(needed)
+        self.settled -= {case.case for case in settled if counts[case.case] < last}
+        return bool(self.pending())
+
+    def _notice(self) -> None:
+        """Says how long the rest takes and what speaks against the run: after a minute, and when a self-check fails."""
+        verdicts, spent_s = self._verdicts(), self.clock() - self.begun_s
+        failed = {verdict.named for verdict in verdicts if verdict.state == "failed"}
+        pending = self.pending()
+        if spent_s < NOTICE_S or not pending or (self.noticed and failed <= self.noticed):
+            return
+        rate_s, counts = spent_s / max(1, self.carried_out), self._counts()
+        usual = self.study.looks[-1] if self.keep_trying is None else self.keep_trying.usual
+        least, most = (
+            rate_s * sum(max(1, goal - counts[case.case]) for goal, case in goals)
+            for goals in (
+                [(self._next_look(counts[case.case]), case) for case in pending],
+                [(usual, case) for case in pending],
+            )
+        )
+        headers = [self.headers[process] for process in self.summaries]
+        causes = sum(self.causes.values(), Counter[str]())
+        machine = validity.conditions(headers, causes, sum(self.batches.values()))
+        lines = validity.noticed(verdicts, machine, least, most)
+        if most > WORTH_SAYING_S or len(lines) > 1:
+            self.noticed |= {"time", *failed}
+            self.notice(lines)
+
+    def _reference(self, core_class: str | None) -> int:
+        return next(case.case for case in self.watch if case.core_class == core_class)
 
     def _due(self) -> list[Case]:
         """What is measured next: the cases of a library that ended a process wait until all others are settled."""
@@ -130,7 +237,10 @@ class Timing:
         """Settles the cases that are at their target and those that no further look can help; sets the visits."""
         counts = self._counts()
         across = {row["case"]: row for row in self._across().iter_rows(named=True)}
-        for case in self.pending():
+        pending = self.pending()
+        last = self._last_look(sum(self._next_look(counts[case.case]) - counts[case.case] for case in pending))
+        has_time = self.keep_trying is not None and last > self.keep_trying.usual
+        for case in pending:
             number, count = case.case, counts[case.case]
             row = across.get(number)
             least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
@@ -140,8 +250,10 @@ class Timing:
                 self.visits[number] = max(least, wanted)
             # One that looks invalid is looked at again: of some hundred sound cases one may look so by chance.
             at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
-            given_up = self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
-            if at_target or count >= self.study.looks[-1] or given_up:
+            given_up = not has_time and self.attempts[number] >= MOST_ATTEMPTS * self._next_look(count)
+            # Beyond the usual last look it goes on to the next one: between two looks an interval has no level.
+            is_last = count >= last and (count in self.study.looks or count > self.study.looks[-1])
+            if at_target or is_last or given_up:
                 self.settled.add(number)
 
     def _recall(self) -> None:
@@ -156,9 +268,10 @@ class Timing:
         if self.headers:
             self.look()
 
-    def _measure_shard(self, group: Sequence[Case], remaining: int) -> None:
+    def _measure_shard(self, group: Sequence[Case], remaining: int, core_class: str | None = None) -> None:
+        """Measures cases of one kind of core in a process; none of them where the self-checks alone are measured."""
         process, self.process = self.process, self.process + 1
-        core_class = group[0].core_class
+        core_class = group[0].core_class if group else core_class
         order = Order(
             process,
             self._seed("process"),
@@ -171,7 +284,7 @@ class Timing:
             pairs=self._pairs(),
             policy=self._batches_as_long,
         )
-        lines, expected = 0, sum(self._batches(case) for case in group)
+        lines, expected = 0, sum(self._batches(case) for case in group) or 1
 
         def heed(data: bytes) -> None:
             nonlocal lines
@@ -185,6 +298,7 @@ class Timing:
             self._lose(library, ended.took_s, failure)
             return
         self.measured_s += ended.took_s
+        self.carried_out += max(1, len(group))
         self._take_in(next(header for header in self.bench.folder.headers() if header["process"] == process))
         self._avoid_neighbours(process)
 
@@ -202,16 +316,21 @@ class Timing:
         self.failed |= {case.case for case in own}
 
     def _take_in(self, header: dict[str, Any]) -> None:
-        process, quiet = header["process"], header["quiet_ppm"]
+        process, found = header["process"], header["quiet_ppm"]
         core_class = self._core_class(header)
         self.headers[process] = header
         self.cuts = {**shards.cuts([header]), **self.cuts}
         self.segments.update({case["case"]: case["segments"] for case in header["cases"]})
-        known = self.quiet_ppm.get(core_class)
-        if quiet is not None and (known is None or quiet < known):
-            self.quiet_ppm[core_class] = quiet
-            if known is not None:
-                self._judge_anew(core_class, forgets_attempts=known > within.NEIGHBOUR * quiet)
+        if found is not None:
+            batches = self.bench.folder.batches_of(process).select(within.READ_OF_BURSTS)
+            self.bursts.setdefault(core_class, []).append(within.burst_levels(batches))
+            self.found_ppm.setdefault(core_class, []).append(found)
+            known = self.quiet_ppm.get(core_class)
+            quiet = within.quiet_level(pl.concat(self.bursts[core_class]), self.found_ppm[core_class])
+            if quiet is not None and quiet != known:
+                self.quiet_ppm[core_class] = quiet
+                if known is not None and abs(quiet / known - 1) > WORTH_JUDGING:
+                    self._judge_anew(core_class, forgets_attempts=known > within.NEIGHBOUR * quiet)
         self.attempts.update(case["case"] for case in header["cases"])
         self._summarise(process)
 
@@ -259,15 +378,25 @@ class Timing:
         batches, header = self.bench.folder.batches_of(process), self.headers[process]
         quiet = self.quiet_ppm.get(self._core_class(header))
         self.summaries[process] = within.summarise(batches, header, quiet)
+        self.batches[process] = len(batches)
+        self.causes[process] = Counter(within.causes(batches, quiet, within.step_of(header)))
 
     def _avoid_neighbours(self, process: int) -> None:
-        """Changes to another processor of the kind where the last process was disturbed more often than not."""
-        summary = self.summaries[process]
-        lost = len(summary) < DISTURBED_SHARE * len(self.headers[process]["cases"])
+        """Changes to the processor that was disturbed least, where the last process was more often than not.
+
+        One that was not measured on yet counts as quiet, and what is known of the others fades.
+        """
+        header, summary = self.headers[process], self.summaries[process]
         dirty, batches = (sum(summary[name].to_list()) for name in ("dirty", "batches"))
-        processors = self.processors.get(self._core_class(self.headers[process]), [])
-        if len(processors) > 1 and (lost or dirty > DISTURBED_SHARE * batches):
-            processors.append(processors.pop(0))
+        lost = 1 - len(summary) / max(1, len(header["cases"]))
+        processors = self.processors.get(self._core_class(header), [])
+        if len(processors) < 2:
+            return
+        now, *others = processors
+        self.disturbed.update({other: FORGOTTEN * self.disturbed.get(other, 0.0) for other in others})
+        self.disturbed[now] = max(lost, dirty / max(1, batches))
+        if self.disturbed[now] > DISTURBED_SHARE:
+            processors.sort(key=lambda processor: self.disturbed[processor])
 
     def _across(self) -> pl.DataFrame:
         rows = pl.concat(self.summaries.values())

@@ -149,6 +149,13 @@ def load(name_or_path: str | Path) -> Study:
     return study
 
 
+def with_looks(study: Study, looks: list[int]) -> Study:
+    """The study with other looks."""
+    changed = study.model_copy(update={"looks": looks})
+    changed._origin = study._origin
+    return changed
+
+
 def _look_problems(looks: list[int]) -> Iterator[Problem]:
     if looks[0] < FEWEST_PROCESSES:
         yield Problem("looks[0]", f"must be at least {FEWEST_PROCESSES}, is {looks[0]}")

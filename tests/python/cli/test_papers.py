@@ -124,9 +124,36 @@ def test_of_an_invalid_run_nothing_measured_is_judged_or_drawn(
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     errors = answer(capsys, "--run", "bad")[1]
     page = Path("bad/papers.html").read_text(encoding="utf-8")
-    assert "warning: run " in errors
+    assert "self-check failed" in errors
+    assert re.search(r"[1-9]\d* claims wait for a run whose self-checks pass, the others are judged", errors)
+    assert "wattlock’s model of the air decides" in errors, "what needs no timing is judged all the same"
     assert "A run is invalid." in page
+    assert "--keep-trying" in page
     assert "Time of encrypting text of 350,000 B" not in page
+
+
+@needs_the_air
+def test_without_any_run_what_needs_no_timing_is_judged_by_the_same_sums_as_beside_an_invalid_run(
+    probe: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    direct(probe, providers=["libtomcrypt"], canaries={"7": 0.7})
+    measure("virtual.toml", out="bad")
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    out, errors = answer(capsys, "--length", "none")
+    assert out.strip() == "papers.html"
+    assert not list(Path("runs").glob("papers-*"))
+    assert "Nothing was measured" in Path("papers.html").read_text(encoding="utf-8")
+    decided = [line for line in errors.splitlines() if " decides " in line]
+    assert len(decided) > 1
+    assert [line for line in answer(capsys, "--run", "bad")[1].splitlines() if " decides " in line] == decided
+
+
+@pytest.mark.parametrize("option", [["--dry-run"], ["--keep-trying", "5"], ["--device", "x86-server-assumed"]])
+def test_what_is_of_measuring_is_refused_where_nothing_is_measured(
+    probe: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    assert probe.is_file()
+    assert option[0] in answer(capsys, "--length", "none", *option, code=InputError.exit_code)[1]
 
 
 def test_runs_of_two_builds_are_not_judged_together(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -264,6 +264,21 @@ def test_the_data_of_an_invalid_run_say_so_in_every_row(tmp_path: Path) -> None:
     assert "<code>run_is_valid</code>" in asking(lab).get(path).text
 
 
+def test_in_lists_an_invalid_run_says_so_first_and_looks_like_nothing_measured(tmp_path: Path) -> None:
+    lab = filled(tmp_path, [MEASURED])
+    with lab.engine.begin() as connection:
+        connection.execute(insert(Reason).values(run=hash_of(MEASURED), place=0, text="the clock moved"))
+    client = asking(lab)
+    for address in ("/", "/runs"):
+        table = client.get(address).text.rpartition("<table")[2]
+        row = table.partition('<th scope="row">')[0].rpartition("<tr>")[2] + table.partition('<th scope="row">')[2]
+        assert "⊘ invalid run" in table.partition('<th scope="row">')[0], "before the run's name"
+        assert 'data-evidence="measured"' not in row
+    assert client.get("/runs.json").json()[0]["state"] == "invalid run"
+    assert next(iter(client.get("/runs.json").json()[0])) == "state"
+    assert "⊘ invalid run" in client.get("/devices").text
+
+
 def test_who_sends_many_bad_tokens_has_to_wait_and_holds_up_nobody_else(tmp_path: Path) -> None:
     lab, by = with_tokens(tmp_path)
     client = asking(lab)

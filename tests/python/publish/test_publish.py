@@ -285,8 +285,10 @@ def test_what_differs_has_a_table_of_its_own_and_what_is_not_resolved_stands_in_
 def test_an_invalid_run_is_listed_with_its_reasons_and_shows_no_number() -> None:
     run = SetRun("r", "id", "s", "cpu", "2026-01-01", "measured", rows(64), "0" * 64, {}, ["a <check> failed"])
     page = set_page(SetFacts("t", "2026-01-01", [run], {}, {}, [], "l", "https://l", ("c", "b"), "k", "K"))
-    assert "r is invalid, and shows no number: a &lt;check&gt; failed" in page
+    assert "r is invalid, and shows no number:</p><ul><li>A &lt;check&gt; failed." in page
+    assert "⊘ invalid run" in page
     assert "measured" not in sections(page)
+    assert 'data-evidence="measured"' not in page
     assert "2.00" not in page
 
 

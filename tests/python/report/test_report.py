@@ -231,15 +231,26 @@ def test_a_card_that_could_value_nothing_is_named_as_the_reason(tmp_path: Path) 
     assert "the card x86-server-assumed was named, but no case" in shown
 
 
-def test_an_invalid_run_says_so_loudly_and_shows_no_number_as_a_result(tmp_path: Path) -> None:
-    reason = "The two copies differ by 0.9 % (99.9 % interval 0.6 to 1.2 %)."
+def test_an_invalid_run_says_so_loudly_and_its_numbers_stand_unranked(tmp_path: Path) -> None:
+    reason = "The two copies differ by 0.9 % (0.6 to 1.2 %)."
     html = written(tmp_path, replace(RUN, valid=False, reasons=[reason]))
     assert re.search(r'role="alert">.*This run is invalid', html)
     assert reason in visible(html)
     assert "<figure" not in html
     assert "is the cheapest" not in html
     assert '<tr data-state="resolved"' not in html
-    assert html.count('<tr data-state="invalid"') == ESTIMATES.filter(pl.col("state") != "failed").height
+    with_number = ESTIMATES.filter(pl.col("state").is_in(["resolved", "unresolved"]))
+    assert html.count('<tr data-state="invalid run"') == with_number.height
+    assert f'data-v="{with_number["time_ns"][0]:.6g}"' in html
+    assert 'id="case-table" class="sortable"' not in html, "sorted they would be ranked"
+    assert 'id="case-table" class="sortable"' in written(tmp_path, RUN)
+
+
+def test_the_page_says_of_each_self_check_whether_it_passed_failed_or_is_not_resolved(tmp_path: Path) -> None:
+    checks = [replace(RUN.self_checks[0], verdict="passed"), replace(RUN.self_checks[1], verdict="not resolved")]
+    shown = visible(written(tmp_path, replace(RUN, self_checks=checks)))
+    assert f"Self-checks: {checks[0].name} passed and {checks[1].name} not resolved." in shown
+    assert "Self-checks passed." in visible(written(tmp_path, replace(RUN, self_checks=checks[:1])))
 
 
 def test_a_core_whose_cycles_are_not_known_is_reported_by_its_times(tmp_path: Path) -> None:

@@ -84,7 +84,10 @@ def test_a_run_of_schema_1_has_the_numbers_that_it_had() -> None:
 
 def test_its_self_checks_are_judged() -> None:
     found = result.read(RunFolder.open(KEPT))
-    assert [(one.name, one.believed) for one in found.verdicts] == [("A/A test", True), ("injected slowdown", True)]
+    assert [(one.name, one.state) for one in found.verdicts] == [
+        ("A/A test", "passed"),
+        ("injected slowdown", "passed"),
+    ]
 
 
 def test_before_its_sealing_it_has_the_same_numbers_and_sealing_keeps_them(unsealed: Path) -> None:
