@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from wattlock.analysis.distributions import normal_below, t_quantile
 from wattlock.analysis.draws import COVERAGE
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 
 Verdict = Literal["equivalent", "different", "undecided"]
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from wattlock.analysis.consensus import consensus
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.looks import LEVEL, level_of_a_look
+from wattlock.analysis.looks import level_of_a_look
 
 LINEARITY_BOUND = 0.005
 """T(2n) / T(n) may miss 2 by this share."""

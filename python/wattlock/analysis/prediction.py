@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wattlock.analysis.distributions import line, t_quantile
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 from wattlock.errors import InputError
 
 FEWEST_PAIRS = 4

@@ -61,7 +61,7 @@ CASES = 2**32
 
 READ = [
     *("case", "segment", "calls", "ticks", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks"),
-    *("burst_after_ticks", "clean", "cause", "wall_ns", "cpu_ns", "place"),
+    *("burst_after_ticks", "clean", "cause", "wall_ns", "cpu_ns", "place", WITNESS),
 ]
 """Columns of a batch that its summary is made of; runs of before November 2026 have no `place`."""
 
@@ -99,7 +99,7 @@ def cases_of(header: Mapping[str, Any]) -> pl.DataFrame:
             "case": [case["case"] for case in cases],
             "planned_calls": [case["calls"] for case in cases],
             "segments": [case["segments"] for case in cases],
-            "wide": [case.get("path") in WIDE for case in cases],
+            "wide": [case.get("path") in WIDE and case.get("readiness") != "after-pause" for case in cases],
             "read_ticks": [
                 header.get("timer_ticks") or 0 if case.get("readiness") == "after-pause" else 0 for case in cases
             ],

@@ -13,7 +13,7 @@ import polars as pl
 from wattlock.analysis.change import Change, changes
 from wattlock.analysis.comparison import FACTORS
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.entry import WITH_NUMBER
 from wattlock.lab.tables import Run

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from wattlock.analysis.distributions import line, t_quantile
-from wattlock.analysis.estimate import LEVEL
+from wattlock.analysis.looks import LEVEL
 from wattlock.papers.judges.compose import Ground, Judge, judged, missing, of_another_machine
 from wattlock.papers.judges.evidence import NAMES, Evidence
 from wattlock.papers.judges.implementations import KEY_BITS, MODES, Case, largest
