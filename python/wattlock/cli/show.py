@@ -53,7 +53,6 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     import polars as pl
 
     from wattlock.energy.valuing import valued
-    from wattlock.report.answer import after_pause
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
@@ -71,8 +70,11 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in result.notices:
         typer.echo(f"warning: {line}", err=True)
-    for line in [] if result.reasons else after_pause(result.after_pause):
-        typer.echo(line, err=True)
+    if not result.reasons and not result.after_pause.is_empty():
+        from wattlock.report.answer import after_pause
+
+        for line in after_pause(result.after_pause):
+            typer.echo(line, err=True)
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
         columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]
