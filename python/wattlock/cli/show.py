@@ -70,11 +70,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in result.notices:
         typer.echo(f"warning: {line}", err=True)
-    if not result.reasons and not result.after_pause.is_empty():
-        from wattlock.report.answer import after_pause
-
-        for line in after_pause(result.after_pause):
-            typer.echo(line, err=True)
+    _say_pauses(result)
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
         columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]
@@ -91,6 +87,15 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
         # Where columns do not fit, the last ones go: these numbers are never without their state.
         columns = ["state", *(name for name in columns if name != "state")]
     print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+
+
+def _say_pauses(result: Result) -> None:
+    if result.reasons or result.after_pause.is_empty():
+        return
+    from wattlock.report.answer import after_pause
+
+    for line in after_pause(result.after_pause):
+        typer.echo(line, err=True)
 
 
 def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: bool, allow_assumed: bool) -> None:
