@@ -267,13 +267,7 @@ def read(folder: RunFolder) -> Result:
     pairs: list[pl.DataFrame] = []
     for kind, some, frames in _together(folder, headers):
         summaries.append(within.summarise_several(frames, some, quiet.get(kind)))
-        if planned_pairs:
-            by_process = summaries[-1].partition_by("process", as_dict=True)
-            pairs += [
-                paired.summarise(frame, header, by_process[header["process"],], planned_pairs, quiet.get(kind))
-                for header, frame in zip(some, frames, strict=True)
-                if (header["process"],) in by_process
-            ]
+        pairs += _paired(planned_pairs, some, frames, summaries[-1], quiet.get(kind))
         for header, frame in zip(some, frames, strict=True):
             times.setdefault(kind, []).append(within.canary_times(frame, header))
             batches += len(frame)
@@ -310,6 +304,20 @@ def read(folder: RunFolder) -> Result:
         pairs=_pairs(plan[0]["paired"], pairs, rows) if planned_pairs else None,
         conditions=validity.conditions(headers, causes, batches),
     )
+
+
+def _paired(
+    pairs: Mapping[int, int],
+    headers: Sequence[Mapping[str, Any]],
+    frames: Sequence[pl.DataFrame],
+    summaries: pl.DataFrame,
+    quiet_ppm: int | None,
+) -> Iterator[pl.DataFrame]:
+    """What each process says of each pair that it measured both cases of."""
+    by_process = summaries.partition_by("process", as_dict=True) if pairs else {}
+    for header, frame in zip(headers, frames, strict=True):
+        if (summary := by_process.get((header["process"],))) is not None:
+            yield paired.summarise(frame, header, summary, pairs, quiet_ppm)
 
 
 def _pairs(planned: Mapping[str, Any], in_processes: Sequence[pl.DataFrame], summaries: pl.DataFrame) -> pl.DataFrame:

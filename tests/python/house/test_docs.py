@@ -292,7 +292,7 @@ STATED = [
     ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
     ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "AA_BOUND = 0.003"),
     ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "SLOWDOWN_BOUND = 0.003"),
-    ("the greatest of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
+    ("the greater of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
     ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
 ]
 
