@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from wattlock.analysis import estimate, within
+from wattlock.analysis.looks import LEVEL
 from wattlock.store.folder import RunFolder
 
 FACTORS = ("cipher", "provider", "operation", "keying", "encoding", "payload_B", "data", "placement", "pattern")
@@ -110,7 +111,7 @@ def differences(one: Mapping[Factors, list[float]], other: Mapping[Factors, list
         if min(map(len, sides)) < 5:
             continue
         widths = [
-            estimate.t_half_width(float(side.std(ddof=1)), len(side), estimate.LEVEL, estimate.UNSEEN_ERROR)
+            estimate.t_half_width(float(side.std(ddof=1)), len(side), LEVEL, estimate.UNSEEN_ERROR)
             for side in sides
         ]
         found.error.append(abs(float(sides[0].mean() - sides[1].mean())))

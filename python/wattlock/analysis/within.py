@@ -238,24 +238,7 @@ def summarise_several(
       the core slowed down, told by their length alone) and `slower` (how much longer those took: a log). Cases of which
       too little is left have no row.
     """
-    ran, cases = [], []
-    for place, (frame, header) in enumerate(zip(batches, headers, strict=True)):
-        visited = place * CASES + pl.col("case")
-        ran.append(frame.select(name for name in READ if name in frame.columns).with_columns(visited=visited))
-        cases.append(cases_of(header).select(pl.exclude("case"), visited=visited))
-    timed = (
-        pl.concat(ran)
-        .join(pl.concat(cases), on="visited")
-        .with_columns(ticks=pl.max_horizontal(pl.col("ticks") - pl.col("read_ticks"), 1))
-        .with_columns(
-            log=(
-                2 * pl.col("ticks") / (pl.col("canary_before_ticks") + pl.col("canary_after_ticks")) / pl.col("calls")
-            ).log(),
-            whole=pl.col("calls") == pl.col("planned_calls"),
-            counts=undisturbed(quiet_ppm, step_of(headers[0])),
-        )
-        .with_row_index("row")
-    )
+    timed = _timed(batches, headers, quiet_ppm)
     seen = timed.group_by("visited").agg(batches=pl.len(), dirty=(~pl.col("counts")).sum())
     clean = timed.filter("counts")
     throttled = _throttled(clean)
@@ -263,26 +246,45 @@ def summarise_several(
     if sees_no_turns(headers[0]):
         clean = clean.filter(uncut())
     halves = clean.filter(~pl.col("whole")).group_by("visited").agg(half=pl.col("log").mean())
+    slowed = throttled.group_by("visited").agg(throttled=pl.len(), slower=pl.col("slower").mean())
+    numbers = dict(enumerate(header["process"] for header in headers))
     return (
         _by_case(clean.filter("whole"))
         .join(halves, on="visited", how="left")
         .join(seen, on="visited")
-        .join(
-            throttled.group_by("visited").agg(throttled=pl.len(), slower=pl.col("slower").mean()),
-            on="visited",
-            how="left",
-        )
+        .join(slowed, on="visited", how="left")
         .with_columns(
             throttled=pl.col("throttled").fill_null(0),
-            process=(pl.col("visited") // CASES).replace_strict(
-                dict(enumerate(header["process"] for header in headers))
-            ),
+            process=(pl.col("visited") // CASES).replace_strict(numbers),
             case=pl.col("visited") % CASES,
             # A fence would take other shares of two speeds from a few half batches than from many whole ones.
             log_half=pl.col("half") - pl.col("plain"),
         )
         .sort("visited")
         .select(pl.col(name).cast(dtype) for name, dtype in SUMMARY_SCHEMA.items())
+    )
+
+
+def _timed(
+    batches: Sequence[pl.DataFrame], headers: Sequence[Mapping[str, Any]], quiet_ppm: int | None
+) -> pl.DataFrame:
+    """The batches of all processes with `visited`, `row`, `log` (of canaries a call), `whole` and `counts`."""
+    ran, cases = [], []
+    for place, (frame, header) in enumerate(zip(batches, headers, strict=True)):
+        visited = place * CASES + pl.col("case")
+        ran.append(frame.select(name for name in READ if name in frame.columns).with_columns(visited=visited))
+        cases.append(cases_of(header).select(pl.exclude("case"), visited=visited))
+    canaries = pl.col("canary_before_ticks") + pl.col("canary_after_ticks")
+    return (
+        pl.concat(ran)
+        .join(pl.concat(cases), on="visited")
+        .with_columns(ticks=pl.max_horizontal(pl.col("ticks") - pl.col("read_ticks"), 1))
+        .with_columns(
+            log=(2 * pl.col("ticks") / canaries / pl.col("calls")).log(),
+            whole=pl.col("calls") == pl.col("planned_calls"),
+            counts=undisturbed(quiet_ppm, step_of(headers[0])),
+        )
+        .with_row_index("row")
     )
 
 

@@ -156,7 +156,9 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     with where.opened(libraries) as target:
         kinds = _levels(core_class)
         card = None if device is None else kept_card(device, target, kinds, allow_assumed=allow_assumed)
-        request = begin.Request(str(study), only or (), libraries, source, meter, battery, card, kinds, keep_trying)
+        request = begin.Request(
+            str(study), only or (), libraries, source, meter, battery, card, kinds, keep_trying=keep_trying
+        )
         planned = begin.plan(request, target)
         for line in planned.warnings():
             typer.echo(f"warning: {line}", err=True)

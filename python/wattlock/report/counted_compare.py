@@ -34,9 +34,9 @@ OF_CORES = (
 )
 OF_VERSIONS = (
     "Each case is set beside its like in the first run. A ratio above 1 says that the other one takes more.",
-    "More and less need an interval that excludes 1: it holds the error of the core’s rules as far as the instructions of "
-    "the two differ, or the range of a board’s repetitions on both sides. Equivalent are the same counts. Counts repeat, "
-    "so that a difference that is undecided by the rules is one of the code all the same.",
+    "More and less need an interval that excludes 1: it holds the error of the core’s rules as far as the instructions "
+    "of the two differ, or the range of a board’s repetitions on both sides. Equivalent are the same counts. Counts "
+    "repeat, so that a difference that is undecided by the rules is one of the code all the same.",
 )
 SCRIPTS = ("sort", "folds")
 ORDERS = "orders"

@@ -6,7 +6,7 @@ A few processes at a time, so that a run of a million batches needs little more 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -274,13 +274,9 @@ def read(folder: RunFolder) -> Result:
             for cause, count in within.causes(frame, quiet.get(kind), within.step_of(header)).items():
                 causes[cause] += count
     rows = pl.concat(summaries)
-    cases = {case["case"]: case for header in headers for case in header["cases"]}
     across = estimate.across_processes(rows, study["looks"], study["target_percent"])
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
-    planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
-    if len(times) == 1:
-        # A case that failed was not resolved: it would have run where all others did.
-        planned = [{**case, "core_class": next(iter(times))} for case in planned]
+    planned = _measured_cases(plan, headers, times)
     clocks = _clocks(planned, headers, times)
     return Result(
         plan=plan[0],
@@ -304,6 +300,17 @@ def read(folder: RunFolder) -> Result:
         pairs=_pairs(plan[0]["paired"], pairs, rows) if planned_pairs else None,
         conditions=validity.conditions(headers, causes, batches),
     )
+
+
+def _measured_cases(
+    plan: Sequence[Mapping[str, Any]], headers: Sequence[Mapping[str, Any]], kinds: Iterable[str | None]
+) -> list[dict[str, Any]]:
+    """The planned cases, as they were measured where they were; `kinds`: of core."""
+    cases = {case["case"]: case for header in headers for case in header["cases"]}
+    planned = [{**line, **cases.get(line["case"], {})} for line in plan if line["kind"] == "case"]
+    known = list(kinds)
+    # A case that failed was not resolved: it would have run where all others did.
+    return planned if len(known) != 1 else [{**case, "core_class": known[0]} for case in planned]
 
 
 def _paired(

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from wattlock.analysis import resampling
-from wattlock.analysis.estimate import UNSEEN_ERROR, level_of_a_look, t_half_width
+from wattlock.analysis.estimate import UNSEEN_ERROR, t_half_width
+from wattlock.analysis.looks import level_of_a_look
 from wattlock.definitions import Table, validated
 from wattlock.definitions.changes import changed
 from wattlock.errors import InputError
