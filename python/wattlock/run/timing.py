@@ -126,6 +126,8 @@ class Timing:
             number, count = case.case, counts[case.case]
             row = across.get(number)
             least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
+            if case.readiness != estimate.STEADY:
+                most = usual  # a visit lasts 2 ms, twenty times as long as another
             self.visits[number] = usual
             if row is not None and count >= 3:
                 wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
