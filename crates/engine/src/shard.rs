@@ -53,8 +53,8 @@ pub struct Slot {
     pub pair: Option<u32>,
     /// The width of vectors that the code works on, where a core may hold it back and the clock has a witness of it.
     pub width: Option<Width>,
-    /// Each batch is the first call after other work: no warm-up of the case's own, canaries for as long as a state takes
-    /// to go, then `calls` calls, which are 1.
+    /// Each batch is the first call after other work: once the case is warm, canaries for as long as a state takes to go,
+    /// then `calls` calls, which are 1.
     pub after_pause: bool,
 }
 
@@ -278,7 +278,7 @@ impl<B: Case> Visited<'_, B> {
         let (slot, rules) = (self.slot, self.rules);
         // A witness beside the first call after other work would grant what that call has to ask for.
         let width = slot.width.filter(|_| !slot.after_pause);
-        let mut trial = if slot.after_pause { None } else { Some(self.warm_up(clock)) };
+        let mut trial = Some(self.warm_up(clock));
         let (mut edge, mut left) = (None, rules.state_ticks);
         for segment in 0..self.body.segments() {
             for attempt in at.tries..TRIES {

@@ -376,7 +376,8 @@ fn a_case_after_a_pause_is_called_once_after_2_ms_of_other_work_and_costs_what_a
         assert!(batch.ticks.abs_diff(20 * US * tenths / 10) <= 1, "{batch:?}");
     }
     let worked: u64 = core.borrow().worked.values().sum();
-    assert_eq!(worked, kept.0.iter().map(|batch| batch.ticks).sum::<u64>(), "no call but those");
+    let timed = kept.0.iter().map(|batch| batch.ticks).sum::<u64>();
+    assert!((2 * timed..=3 * timed).contains(&worked), "each visit warms up once: {worked} of {timed}");
     let took = core.borrow().now - begun;
     assert!((96_000 * US..120_000 * US).contains(&took), "{took} ns");
 }
