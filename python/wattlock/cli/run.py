@@ -140,9 +140,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     libraries = named_libraries(library or [])
     if resume is not None:
         of_a_plan = (device, by.meter, discharged.battery, out, core_class, keep_trying)
-        if only or dry_run or of_a_plan.count(None) < len(of_a_plan):
-            hint = "leave out --only, --core-class, --device, --meter, --battery, --out, --keep-trying and --dry-run"
-            raise StudyError("--resume goes on with a run as it was planned", hint=hint)
+        _refuse_planned(is_given=bool(only or dry_run or of_a_plan.count(None) < len(of_a_plan)))
         with where.opened(libraries) as target:
             _resume(resume, target, libraries, source, by)
         return
@@ -166,6 +164,13 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
             _print_plan(planned)
         else:
             measure(planned.create(out))
+
+
+def _refuse_planned(*, is_given: bool) -> None:
+    """Raises StudyError where an option is given that a run was planned with."""
+    if is_given:
+        hint = "leave out --only, --core-class, --device, --meter, --battery, --out, --keep-trying and --dry-run"
+        raise StudyError("--resume goes on with a run as it was planned", hint=hint)
 
 
 def _levels(core_classes: str | None) -> list[str]:
