@@ -10,6 +10,7 @@ from scipy import stats
 
 from support.made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, case, frame, header, rounds, summaries, summary_of
 from wattlock.analysis import estimate, ranking, self_checks, within
+from wattlock.analysis.looks import level_of_a_look
 
 exactly = pytest.approx
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
@@ -29,8 +30,8 @@ def test_two_values_have_the_interval_of_one_degree_of_freedom() -> None:
 
 
 def test_without_looks_the_five_percent_are_those_of_one() -> None:
-    assert estimate.level_of_a_look([]) == 0.05
-    assert estimate.level_of_a_look([3]) == 0.05
+    assert level_of_a_look([]) == 0.05
+    assert level_of_a_look([3]) == 0.05
 
 
 def test_the_clock_is_the_canarys_cycles_over_the_quantiles_of_its_times() -> None:

@@ -23,7 +23,7 @@ from support.made_up_batches import (
     summaries,
 )
 from wattlock.analysis import estimate, within
-from wattlock.analysis.looks import HOLD_AT_LEAST
+from wattlock.analysis.looks import HOLD_AT_LEAST, level_of_a_look
 
 LOOKS = [5, 8, 12, 20, 30]
 STEADY = np.array([[0.001, -0.001, 0.0, 0.002, -0.002]])
@@ -114,7 +114,7 @@ def test_intervals_of_times_and_cycles_are_the_same_share_of_them() -> None:
     (row,) = estimates(case(0))
     factor = 1 + row["half_width_percent"] / 100
     error = math.hypot(np.std(STEADY, ddof=1) / math.sqrt(5), estimate.UNSEEN_ERROR)
-    assert factor == pytest.approx(math.exp(stats.t.ppf(1 - estimate.level_of_a_look(LOOKS) / 2, 4) * error), rel=1e-5)
+    assert factor == pytest.approx(math.exp(stats.t.ppf(1 - level_of_a_look(LOOKS) / 2, 4) * error), rel=1e-5)
     for name, low, high in [
         ("time_ns", "time_low_ns", "time_high_ns"),
         ("cycles", "cycles_low", "cycles_high"),

@@ -187,7 +187,7 @@ const char *helper(void) {{ return "{build}"; }}
 def test_each_of_two_builds_calls_its_own_helper_and_its_own_version_of_what_it_needs(tmp_path: Path) -> None:
     builds = {name: build_of(tmp_path / name, name) for name in ("old", "new")}
     named = [word for name, made in builds.items() for word in ("--library", f"{name}={made}")]
-    words = [
+    words: list[str | Path] = [
         PROBE,
         "catalogue",
         "--format",

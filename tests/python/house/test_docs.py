@@ -290,8 +290,8 @@ STATED = [
     ("at least 4 rounds at each", "python/wattlock/analysis/within.py", "LEAST_ROUNDS_AT_A_PLACE = 4"),
     ("by more than 0.3 % and five standard errors", "python/wattlock/analysis/within.py", "APART_ERRORS = 0.003, 5.0"),
     ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
-    ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "AA_BOUND = 0.003"),
-    ("misses it by over 0.3 %", "python/wattlock/analysis/self_checks.py", "SLOWDOWN_BOUND = 0.003"),
+    ("excludes the truth, by more than 0.3 %", "python/wattlock/analysis/self_checks.py", "MISS = 0.003"),
+    ("is wider than ±0.5 %", "python/wattlock/analysis/self_checks.py", "MATTERS = 0.005"),
     ("the greater of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
     ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
 ]

@@ -247,7 +247,15 @@ ROW |= {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "in
 
 def rows(*lengths_B: int, **changed: object) -> pl.DataFrame:
     made = [
-        {**ROW, "payload_B": length_B, "per_byte_q1": 1.0, "per_byte": 2.0, "per_byte_q3": 3.0, **changed}
+        {
+            **ROW,
+            "readiness": "steady",
+            "payload_B": length_B,
+            "per_byte_q1": 1.0,
+            "per_byte": 2.0,
+            "per_byte_q3": 3.0,
+            **changed,
+        }
         for length_B in lengths_B
     ]
     return pl.DataFrame(made)
