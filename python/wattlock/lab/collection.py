@@ -20,7 +20,6 @@ from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab import examples, tokens
-from wattlock.lab.bounds import refuse_large
 from wattlock.lab.child import entry_by_child
 from wattlock.lab.database import NAME, alone_at, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
@@ -343,9 +342,7 @@ def empty_incoming(data: Path) -> None:
 def _entered(folder: Path) -> Entry | str:
     """The entry of a folder, or why it is left out."""
     try:
-        run = RunFolder.open(folder)
-        refuse_large(folder, run.plan()[0]["schema"])
-        entry = entry_of(run)
+        entry = entry_of(RunFolder.open(folder))
     except WattlockError as error:
         return error.message
     except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault

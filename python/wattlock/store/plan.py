@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import StoreError
-from wattlock.store import schema_1
+from wattlock.store import bounds, schema_1
+from wattlock.store.records import NotARecord
 from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"
+MOST_B = 2**24
 _FIRST = ("id", "created", "seed", "probe_sha256", "device", "study")
 _OF_STUDY = ("id", "title", "looks", "target_percent", "smallest_effect_percent")
 _CASE_FIELDS = fields(Case)
@@ -86,10 +88,13 @@ def read(folder: Path) -> list[dict[str, Any]]:
     Raises StoreError where the folder is no run, its plan is damaged, or of a schema version that is not known.
     """
     try:
-        text = (folder / NAME).read_bytes()
+        text = bounds.read(folder / NAME, MOST_B)
+        bounds.weigh(text)
     except (FileNotFoundError, NotADirectoryError):
         what = f"is not a run: it has no {NAME}" if folder.exists() else "there is no such folder"
         raise StoreError(f"run {folder}: {what}", hint="`wattlock run first-look` makes a run under runs/") from None
+    except NotARecord as error:
+        raise _damaged(folder, error.index + 1, str(error)) from None
     except OSError as error:
         what = f"run {folder}: {NAME} can't be read: {error.strerror}"
         raise StoreError(what, hint="check its permissions") from error
@@ -111,7 +116,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 def refuse_without_sum(folder: Path) -> None:
     """Raises StoreError where the plan of a run has no sum that speaks for it."""
-    if not is_summed((folder / NAME).read_bytes()):
+    if not is_summed(bounds.read(folder / NAME, MOST_B)):
         raise StoreError(f"run {folder}: {NAME} has no sum, and the run is not sealed", hint=CHANGED)
 
 

@@ -11,7 +11,7 @@ from wattlock.store.faults import filled
 from wattlock.store.schema import batch_columns, causes, least_values, required_columns
 
 # The probe writes the kind first; a line that begins otherwise is parsed to learn what it is.
-_BATCH = b'{"kind":"batch",'
+BATCH = b'{"kind":"batch",'
 _NAME_END = b'":'
 
 
@@ -86,7 +86,7 @@ def parse(data: bytes) -> Parsed:
     lines.pop()
     batches, others, parsed = [], [], []
     for index, line in enumerate(lines):
-        if line.startswith(_BATCH):
+        if line.startswith(BATCH):
             batches.append(line)
             continue
         record = _record(line, index)
