@@ -3,7 +3,6 @@
 What is judged here is the size of files and lines, before anything of them is parsed.
 """
 
-import os
 import re
 import stat
 from itertools import accumulate
@@ -35,7 +34,7 @@ def read(path: Path, most_B: int) -> bytes:
 
 def refuse_large(path: Path, most_B: int) -> None:
     """Raises StoreError where a file is larger or no regular one, OSError where it can't be seen."""
-    status = os.stat(path)
+    status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"run {path.parent}: {path.name} is no regular file", hint="take it from a copy")
     if status.st_size > most_B:

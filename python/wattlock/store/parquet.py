@@ -1,4 +1,4 @@
-"""What a Parquet file says of itself, read without a reader of Parquet: a forged one makes any of those take all memory.
+"""What a Parquet file says of itself, read without a reader of Parquet: a forged one makes those take all memory.
 
 Every header of every page is judged, so that no page can hold more than is told here. The formats: parquet-format
 2.10, `parquet.thrift`, in Thrift's compact protocol (thrift-compact-protocol.md).

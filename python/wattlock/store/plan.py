@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import StoreError
-from wattlock.store import bounds, schema_1
+from wattlock.store import bounds, planned, schema_1
 from wattlock.store.records import NotARecord
 from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"
 MOST_B = 2**24
-_FIRST = ("id", "created", "seed", "probe_sha256", "device", "study")
-_OF_STUDY = ("id", "title", "looks", "target_percent", "smallest_effect_percent")
 _CASE_FIELDS = fields(Case)
 
 
@@ -85,7 +83,8 @@ def is_summed(text: bytes) -> bool:
 def read(folder: Path) -> list[dict[str, Any]]:
     """The lines of a run's plan, unknown fields included.
 
-    Raises StoreError where the folder is no run, its plan is damaged, or of a schema version that is not known.
+    Raises StoreError where the folder is no run, its plan is damaged, too large or not as its schema has it, or of a
+    schema version that is not known.
     """
     try:
         text = bounds.read(folder / NAME, MOST_B)
@@ -104,11 +103,8 @@ def read(folder: Path) -> list[dict[str, Any]]:
     check_version(str(folder), lines[0].get("schema"))
     if lines[0]["schema"] == schema_1.VERSION:
         lines = [json.loads(line) for line in schema_1.lines(text).splitlines()]
-    missing = [name for name in _FIRST if name not in lines[0]]
-    study = lines[0].get("study")
-    missing += [f"study.{name}" for name in _OF_STUDY if not isinstance(study, dict) or name not in study]
-    if missing:
-        raise _damaged(folder, 1, f"has no {missing[0]}")
+    if (found := planned.fault(lines)) is not None:
+        raise StoreError(f"run {folder}: {NAME}: {found}", hint=CHANGED)
     if any(line["kind"] == "sum" for line in lines) and not is_summed(text):
         raise StoreError(f"run {folder}: {NAME} is not what was planned", hint=CHANGED)
     return [line for line in lines if line["kind"] != "sum"]
