@@ -34,7 +34,7 @@ from wattlock.store.plan import NAME as PLAN
 from wattlock.store.seal import FILES, HEADERS
 from wattlock.sweep.processes import processes
 
-RUNS, INCOMING, DAMAGED = "runs", "incoming", "damaged"
+RUNS, INCOMING, DAMAGED, REMOVED = "runs", "incoming", "damaged", "removed"
 LEAST_DIGITS = 8
 DEVICE_FIELDS = ("device", "name", "card", "evidence", "runs", "studies", "latest")
 """What of a device is given as data."""
@@ -119,7 +119,7 @@ class Collection:
         with self._one_at_a_time():
             is_new = not self._is_intact(entry.hash)
             if is_new:
-                self._put_aside(entry.hash)
+                self._put_aside(entry.hash, DAMAGED)
                 folder.rename(self.data / RUNS / entry.hash)
                 sync(self.data / RUNS)
             is_own = entry.hash not in examples.hashes()
@@ -134,6 +134,22 @@ class Collection:
                 with suppress(OSError):  # the run is taken; the next start takes out what is left
                     examples.take_out(self.data, self.data / RUNS, self.data / INCOMING)
         return is_new
+
+    def remove(self, digits: str, by: tokens.By) -> str:
+        """Takes the run whose hash begins with `digits` out of the lab, and gives its hash; it can be sent again.
+
+        Its folder is kept below `removed/`. `by`: who wants it, for the audit log, which has its line together with the
+        index. Raises NoSuchRun where there is none, or several, InputError where it is an example.
+        """
+        hash_ = self.find(digits).hash
+        if hash_ in examples.hashes():
+            raise InputError(f"run {hash_[:12]} is an example", hint="it goes when the first run of your own arrives")
+        with self._one_at_a_time():
+            self._put_aside(hash_, REMOVED)
+            with session(self.engine) as opened:
+                opened.execute(delete(Run).where(Run.hash == hash_))
+                tokens.add(opened, tokens.line(by, "removed", hash_))
+        return hash_
 
     def catch_up(self) -> list[str]:
         """Makes the index agree with the folders, as after a crash or a copy; gives what is left out, and why.
@@ -297,11 +313,12 @@ class Collection:
             return False
         return True
 
-    def _put_aside(self, hash_: str) -> None:
-        """Moves what has the name of a run, and is not that run, out of `runs/`."""
-        if (changed := self.data / RUNS / hash_).exists():
-            (self.data / DAMAGED).mkdir(exist_ok=True)
-            changed.rename(Path(tempfile.mkdtemp(dir=self.data / DAMAGED, prefix=f"{hash_[:12]}-")) / hash_)
+    def _put_aside(self, hash_: str, below: str) -> None:
+        """Moves what has the name of a run out of `runs/`."""
+        if (there := self.data / RUNS / hash_).exists():
+            (self.data / below).mkdir(exist_ok=True)
+            there.rename(Path(tempfile.mkdtemp(dir=self.data / below, prefix=f"{hash_[:12]}-")) / hash_)
+            sync(self.data / RUNS)
 
     def _enter(self, names: Sequence[str], *, is_anew: bool = False) -> list[str]:
         """Computes the entries of these folders and puts them into the index, all at once."""
