@@ -35,7 +35,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Known:
-    """The tokens that let somebody in lately: anybody can make up others, each of which would have a pace of its own."""
+    """The tokens that let somebody in lately: others are made up at will, and each would have a pace of its own."""
 
     def __init__(self) -> None:
         self._digests: OrderedDict[str, None] = OrderedDict()

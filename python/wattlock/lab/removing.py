@@ -1,4 +1,4 @@
-"""Who keeps the lab takes one run out of it: the folder is put aside on the lab's host, and the run can be sent again."""
+"""Who keeps the lab takes a run out of it: the folder is put aside on the lab's host, and it can be sent again."""
 
 from __future__ import annotations
 

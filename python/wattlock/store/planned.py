@@ -1,6 +1,6 @@
 """What a plan may say: each of its fields by its type and range, as records are judged by their schema."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -86,17 +86,20 @@ def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:
     by_kind = {f"{kind}s": [line for line in lines[1:] if line["kind"] == kind] for kind in ("case", "input")}
     if (found := fault_by({**first, **by_kind}, _schema())) is not None:
         return found
+    return next(_more(first, [line["case"] for line in by_kind["cases"]]), None)
+
+
+def _more(first: Mapping[str, Any], numbers: Sequence[int]) -> Iterator[str]:
+    """What no schema says."""
     try:
         datetime.fromisoformat(first["created"]).astimezone(UTC)
     except (ValueError, OverflowError):
-        return f"created is {first['created'][:40]!r}, which is no time"
+        yield f"created is {first['created'][:40]!r}, which is no time"
     if (looks := first["study"]["looks"]) != sorted(set(looks)):
-        return "study.looks do not grow"
+        yield "study.looks do not grow"
     if first["device"] is not None and first.get("device_card") is None:
-        return f"device is {first['device'][:40]!r}, and device_card is null"
+        yield f"device is {first['device'][:40]!r}, and device_card is null"
     if unknown := sorted((first.get("counted") or {}).keys() - COUNTED["properties"].keys()):
-        return f"counted has {unknown[0][:40]!r}, which is none of its fields"
-    numbers = [line["case"] for line in by_kind["cases"]]
+        yield f"counted has {unknown[0][:40]!r}, which is none of its fields"
     if len(set(numbers)) < len(numbers):
-        return "cases have a number twice"
-    return None
+        yield "cases have a number twice"

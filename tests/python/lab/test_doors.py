@@ -14,6 +14,9 @@ from wattlock.lab.fleet import queue as queue_room
 from wattlock.lab.fleet.queue import Full, Queue
 from wattlock.lab.tokens import Scope
 
+A, B, C = "abc"
+"""Ids of tokens."""
+
 
 def test_no_route_describes_the_others(tmp_path: Path) -> None:
     found = asking(filled(tmp_path, [MEASURED]))
@@ -43,15 +46,15 @@ def test_the_queue_has_a_bound_and_each_who_asks_one_of_their_own(
     monkeypatch.setattr(queue_room, "MOST_OPEN", 5)
     lab = Collection.open(tmp_path)
     queue = Queue(lab.engine)
-    numbers = [queue.enqueue("quick", "local", token="a") for _ in range(3)]
+    numbers = [queue.enqueue("quick", "local", token=A) for _ in range(3)]
     with pytest.raises(Full, match="3 open jobs by this token and 1 more, the limit is 3"):
-        queue.enqueue("quick", "local", token="a")
+        queue.enqueue("quick", "local", token=A)
     queue.enqueue("quick", "local")
-    queue.enqueue("quick", "local", token="b")
+    queue.enqueue("quick", "local", token=B)
     with pytest.raises(Full, match="5 open jobs in the queue and 1 more, the limit is 5"):
-        queue.enqueue("quick", "local", token="c")
+        queue.enqueue("quick", "local", token=C)
     assert queue.cancel(numbers[0])
-    queue.enqueue("quick", "local", token="c")
+    queue.enqueue("quick", "local", token=C)
 
 
 def test_jobs_for_several_targets_are_queued_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

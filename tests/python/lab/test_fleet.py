@@ -187,7 +187,7 @@ def test_a_worker_carries_out_no_plan_of_another_target(bench: Bench, monkeypatc
         worker.carry_out(signed(bench.key, order))
 
 
-def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_order(bench: Bench) -> None:
+def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_order() -> None:
     orders = [
         Order(Key(run, 0, shard), target, b"{}", LIMITS, "p")
         for run, shard, target in (("r", "a target b", "c"), ("r", "a", "b target c"), ("r shard a", "", "c"))

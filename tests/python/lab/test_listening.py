@@ -42,7 +42,7 @@ def listeners(root: int) -> dict[str, str]:
     for process in tree(root):
         for handle in Path(f"/proc/{process}/fd").glob("*"):
             try:
-                inodes |= set(re.findall(r"socket:\[(\d+)\]", os.readlink(handle)))
+                inodes |= set(re.findall(r"socket:\[(\d+)\]", str(handle.readlink())))
             except OSError:
                 continue
     found = {}
