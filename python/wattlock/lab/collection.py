@@ -119,7 +119,7 @@ class Collection:
         with self._one_at_a_time():
             is_new = not self._is_intact(entry.hash)
             if is_new:
-                self._put_aside(entry.hash, DAMAGED)
+                self._put_aside(entry.hash)
                 folder.rename(self.data / RUNS / entry.hash)
                 sync(self.data / RUNS)
             is_own = entry.hash not in examples.hashes()
@@ -313,7 +313,7 @@ class Collection:
             return False
         return True
 
-    def _put_aside(self, hash_: str, below: str) -> None:
+    def _put_aside(self, hash_: str, below: str = DAMAGED) -> None:
         """Moves what has the name of a run out of `runs/`."""
         if (there := self.data / RUNS / hash_).exists():
             (self.data / below).mkdir(exist_ok=True)

@@ -29,7 +29,17 @@ VERBS = (
     "advise --message 64B --every 1s --run RUN --device x86-server-assumed --allow-assumed",
     *("export RUN --public --format json", "energy --recording none.csv --run RUN"),
 )
-PAGES = ("/", "/runs", "/runs.json", "/runs.csv", "/devices", "/devices.json", "/change", "/change.json", "/compare")
+PAGES: tuple[str, ...] = (
+    "/",
+    "/runs",
+    "/runs.json",
+    "/runs.csv",
+    "/devices",
+    "/devices.json",
+    "/change",
+    "/change.json",
+    "/compare",
+)
 PAGES += ("/papers", "/papers.json", "/log", "/advise", "/queue", "/plan", "/tokens")
 OF_A_RUN = ("", ".json", ".csv", "/report", "/pack")
 
@@ -64,7 +74,8 @@ def here(tmp_path: Path) -> Iterator[Path]:
 def test_of_200_hostile_plans_none_fails_a_page_or_a_verb(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read_here(monkeypatch)
     lab = filled(here / "lab", OWN)
-    client, taken, bad, refused = asking(lab), [], [], 0
+    client, refused = asking(lab), 0
+    taken, bad = list[str](), list[tuple[object, ...]]()
     for seed in DRAWN:
         own = OWN[seed % len(OWN)]
         run, what = hostile_plan(own, here / f"run-{seed}", seed)

@@ -91,7 +91,7 @@ def test_a_file_that_comes_twice_is_refused() -> None:
 
 def test_a_bomb_is_refused_by_its_header_before_it_is_read() -> None:
     head = tarfile.TarInfo("batches.parquet")
-    head.size = pack.MOST_B["batches.parquet"] + 1
+    head.size = seal.MOST_B["batches.parquet"] + 1
     assert refused(head.tobuf(tarfile.USTAR_FORMAT))
     head.size = 2**60
     assert refused(head.tobuf(tarfile.GNU_FORMAT))

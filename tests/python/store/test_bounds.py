@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -45,11 +46,11 @@ def resealed(place: Path, name: str, content: bytes, source: Path = MEASURED) ->
     return run
 
 
-def with_batches(place: Path, change: Callable[[pl.DataFrame], pl.DataFrame], **how: object) -> Path:
+def with_batches(place: Path, change: Callable[[pl.DataFrame], pl.DataFrame], **how: Any) -> Path:
     """A run with other batches, sealed again."""
     run = resealed(place, seal.HEADERS, (MEASURED / seal.HEADERS).read_bytes())
     changed = change(pl.read_parquet(MEASURED / seal.BATCHES))
-    changed.write_parquet(run / seal.BATCHES, **how)  # type: ignore[arg-type] - of Polars' own
+    changed.write_parquet(run / seal.BATCHES, **how)
     seal.write_sums(run)
     return run
 

@@ -50,7 +50,7 @@ def hostile_plan(run: Path, place: Path, seed: int) -> tuple[Path, str]:
         *above, last = draw.choice(list(_places(lines)))
         at: Any = lines
         for key in above:
-            at = at[key] if isinstance(at, list) or key in at else {}
+            at = at[int(key)] if isinstance(at, list) else at.get(key, {})
         value = draw.choice((GONE, *ODD, *NEAR.get(str(last), ()) * 8))
         changed.append(f"{'.'.join(map(str, (*above, last)))} = {'gone' if value is GONE else repr(value)[:60]}")
         if value is GONE and isinstance(at, dict):

@@ -13,9 +13,9 @@ class _Quiet:
         """None."""
 
 
-class QuietScheduler(_Quiet, Scheduler):
+class QuietScheduler(_Quiet, Scheduler):  # type: ignore[misc]
     """Listens for workers and clients alone."""
 
 
-class QuietWorker(_Quiet, Worker):
+class QuietWorker(_Quiet, Worker):  # type: ignore[misc]
     """Listens for the scheduler and other workers alone."""

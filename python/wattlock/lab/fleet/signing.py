@@ -9,7 +9,7 @@ import secrets
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wattlock.errors import InputError, NotVerified
 from wattlock.publish.minisign import PublicKey, SecretKey, read
@@ -51,7 +51,13 @@ class Order:
     def signed(self) -> bytes:
         """All that it says in one encoding: JSON with sorted keys, where no value reaches into another one."""
         limits = {name: value for name, value in vars(self.limits).items() if name != "stopped"}
-        said = {"key": self.key, "target": self.target, "who": self.who, "nonce": self.nonce, "limits": limits}
+        said: dict[str, Any] = {
+            "key": self.key,
+            "target": self.target,
+            "who": self.who,
+            "nonce": self.nonce,
+            "limits": limits,
+        }
         said["issued_s"] = self.issued_s
         said["text_sha256"] = hashlib.sha256(self.text).hexdigest()
         return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
