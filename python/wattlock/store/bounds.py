@@ -9,7 +9,6 @@ from itertools import accumulate
 from pathlib import Path
 
 from wattlock.errors import StoreError
-from wattlock.store.records import NotARecord
 
 SMALLER = "measure fewer cases, or in fewer processes, in a run of their own"
 LONGEST_LINE_B = 4 * 2**20
@@ -23,6 +22,14 @@ _VALUES = (b",", b":", b"[", b"{")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _OPEN, _ALIKE = ord("["), bytes.maketrans(b"{}", b"[]")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
+
+class NotARecord(ValueError):
+    """A whole line that is no record; `index` counts the slice's lines from 0."""
+
+    def __init__(self, index: int, why: str) -> None:
+        super().__init__(why)
+        self.index = index
 
 
 def read(path: Path, most_B: int) -> bytes:

@@ -10,10 +10,10 @@ import polars as pl
 
 from wattlock.errors import StoreError
 from wattlock.store import schema_1
-from wattlock.store.bounds import weigh
+from wattlock.store.bounds import NotARecord, weigh
 from wattlock.store.faults import fault
 from wattlock.store.journal import Journal
-from wattlock.store.records import BATCH, NotARecord, Other, parse
+from wattlock.store.records import BATCH, Other, parse
 from wattlock.store.schema import SCHEMA, check_version
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from wattlock.errors import StoreError
 from wattlock.store import bounds, planned, schema_1
-from wattlock.store.records import NotARecord
+from wattlock.store.bounds import NotARecord
 from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Case, InputFile, Study
 

@@ -24,7 +24,6 @@ STEP = 5
 VERBS = (
     *("show RUN", "show RUN --format json", "report RUN --out page.html", "export RUN --format csv"),
     *("compare RUN OTHER --html page.html", "compare OTHER RUN", "papers --run RUN --out page.html"),
-    "papers --counted RUN --out page.html",
     *("costs --from RUN", "calibrate --run RUN", "run --resume RUN", "push RUN --to http://127.0.0.1:9"),
     "advise --message 64B --every 1s --run RUN --device x86-server-assumed --allow-assumed",
     *("export RUN --public --format json", "energy --recording none.csv --run RUN"),

@@ -16,7 +16,7 @@ from polars.io.plugins import register_io_source
 from support.labs import COUNTED, MEASURED
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder, bounds, parquet, plan, seal
-from wattlock.store.records import NotARecord
+from wattlock.store.bounds import NotARecord
 
 ROWS, LIMIT_S, MEMORY_B = 25_000_000, 60.0, 500 * 10**6
 MEASURED_MAIN = """
