@@ -20,7 +20,8 @@ from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
 from wattlock.store.faults import fault, kinds
-from wattlock.store.records import NotARecord, Other, parse
+from wattlock.store.bounds import NotARecord
+from wattlock.store.records import Other, parse
 from wattlock.store.schema import KNOWN
 from wattlock.targets.hearing import Limits, Refused
 
