@@ -29,6 +29,20 @@ On = Annotated[
         help="The device: local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or one of `wattlock targets`.",
     ),
 ]
+Voltage = Annotated[
+    float | None,
+    typer.Option("--voltage", metavar="V", min=0, help="Volts, where the recording has current alone."),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="QUANTITY=UNIT", help="Unit of time, current, voltage or power: current=uA."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="QUANTITY=NAME", help="Column of time, current, voltage or power, where several could be."
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
 ]
