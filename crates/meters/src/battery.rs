@@ -118,6 +118,11 @@ impl Battery {
         Ok(())
     }
 
+    /// What it draws just now.
+    pub fn gauge(self, by: By) -> Draw {
+        Draw { battery: self, by }
+    }
+
     /// What it is as a meter, whether or not it counts energy.
     pub fn record(&self) -> MeterRecord {
         self.describe(self.by().unwrap_or(By::Energy))
@@ -218,7 +223,7 @@ pub fn open<T: Time + Clone + Send + 'static>(root: &Path, domain: &str, time: T
         }
         By::Power | By::Current => {
             let name = description.name.clone();
-            let sampled = Sampled::start(Draw { battery, by }, in_engine, time);
+            let sampled = Sampled::start(battery.gauge(by), in_engine, time);
             Box::new(sampled.map_err(|error| refused(format!("{name}: {error}")))?)
         }
     };

@@ -13,7 +13,7 @@
 //!
 //! [`open`] gives the one that a plan names, [`all`] finds those of a machine, each with what keeps it from being read.
 //! A meter that can't be read is an error, never 0 J. Below them: [`counted`] is a counter that is asked, [`sampled`] a
-//! power that is sampled by a thread, [`file`](mod@file) how a number is read, [`topology`] where a processor is, [`thread`] what
+//! power that is sampled by a thread, `drivers` what the kernel's drivers of sensors say, [`file`](mod@file) how a number is read, [`topology`] where a processor is, [`thread`] what
 //! this thread took.
 //!
 //! A new meter is a file with its `METER`, a [`Kind`], and a line for it in `KINDS` of `registry`, beside its `mod`.
@@ -22,6 +22,7 @@
 
 pub mod battery;
 pub mod counted;
+mod drivers;
 pub mod file;
 pub mod hwmon;
 mod kind;

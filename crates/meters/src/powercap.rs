@@ -106,6 +106,21 @@ pub fn zones(root: &Path) -> Vec<Zone> {
     zones
 }
 
+/// Why there is no zone where there are links to some: a container has them without what they lead to.
+fn dangling(root: &Path) -> Option<Missing> {
+    let folder = root.join("class/powercap");
+    let is_link = |path: &Path| path.is_symlink() && !path.exists();
+    let mut entries = std::fs::read_dir(&folder).ok()?.flatten().map(|entry| entry.path());
+    entries.any(|path| is_link(&path)).then(|| Missing {
+        why: format!("{}: the zones are links whose target isn't mounted", folder.display()),
+        hint:
+            "a container hides devices/virtual/powercap, because it tells secrets of other programs (CVE-2020-8694): \
+               measure outside of it, or start it with --security-opt unmask=/sys/devices/virtual/powercap (Podman) or \
+               --security-opt systempaths=unconfined (Docker)"
+                .to_owned(),
+    })
+}
+
 /// What a zone is; whether it can be read is another question.
 pub fn describe(zone: &Zone, all: &[Zone]) -> MeterRecord {
     let range_nJ = number(&zone.folder.join("max_energy_range_uj")).and_then(|range| range.checked_mul(1000));
@@ -161,7 +176,11 @@ pub fn found(root: &Path) -> Vec<Found> {
         };
         Found { record: with_mirrors(zone, &all), missing }
     };
-    all.iter().map(one).collect()
+    let hidden = dangling(root).filter(|_| all.is_empty()).map(|missing| {
+        let nowhere = Zone { kind: KIND, domain: String::new(), folder: root.join("class/powercap") };
+        Found { record: MeterRecord { name: KIND.to_owned(), ..describe(&nowhere, &[]) }, missing: Some(missing) }
+    });
+    all.iter().map(one).chain(hidden).collect()
 }
 
 /// What a zone is. Zones that show one value twice, at two reads, are mirrors of one counter and overlap.
@@ -231,6 +250,9 @@ pub fn open(root: &Path, kind: &str, domain: &str, time: impl Time + 'static) ->
         _ => match ours.iter().find(|zone| zone.domain == domain) {
             Some(zone) => zone,
             None if all.is_empty() => {
+                if let Some(missing) = dangling(root) {
+                    return Err(missing);
+                }
                 let hint = "virtual machines hide it; on a machine of your own load the kernel's module \
                             intel_rapl_msr";
                 let why = format!("there is no powercap below {}", root.display());

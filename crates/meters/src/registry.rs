@@ -24,7 +24,8 @@ pub fn all(root: &Path) -> Vec<Found> {
 /// # Errors
 /// Why it can't be read or gives no value, and what would mend that; a package that the processor is not in.
 pub fn open(plan: &EnergyPlan, cpu: Option<u32>) -> Result<Opened, Missing> {
-    let members: Result<Vec<Opened>, Missing> = plan.meter.split(sum::PLUS).map(|name| one(plan, name, cpu)).collect();
+    let members: Result<Vec<Opened>, Missing> =
+        members(&plan.meter).into_iter().map(|name| one(plan, name, cpu)).collect();
     let mut members = members?;
     if let Some(cpu) = cpu {
         let domains: Vec<&MeterRecord> = members.iter().map(|member| &member.description).collect();
@@ -41,6 +42,21 @@ pub fn open(plan: &EnergyPlan, cpu: Option<u32>) -> Result<Opened, Missing> {
     let cost = read_cost(&mut *opened.meter).map_err(|cause| refused(&opened, cause));
     opened.description.read_ns = Some(cost?);
     Ok(opened)
+}
+
+/// The names of a sum. A label may have a plus too (`power +12v`): a member begins with a kind.
+fn members(meter: &str) -> Vec<&str> {
+    let names_kind = |rest: &str| {
+        let kind = rest.split([':', sum::PLUS]).next().unwrap_or(rest);
+        rest.is_empty() || KINDS.iter().any(|known| known.names.contains(&kind))
+    };
+    let (mut found, mut start) = (Vec::new(), 0);
+    for (at, _) in meter.match_indices(sum::PLUS).filter(|(at, _)| names_kind(&meter[at + 1..])) {
+        found.push(&meter[start..at]);
+        start = at + 1;
+    }
+    found.push(&meter[start..]);
+    found
 }
 
 fn one(plan: &EnergyPlan, name: &str, cpu: Option<u32>) -> Result<Opened, Missing> {

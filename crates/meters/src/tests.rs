@@ -3,6 +3,7 @@
 
 mod batteries;
 mod counters;
+mod drivers;
 mod opening;
 mod sensors;
 mod streams;

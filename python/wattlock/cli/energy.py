@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.options import Columns, Units, Voltage
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
@@ -32,14 +33,9 @@ COLUMNS = [
 class InstrumentOptions:
     """What the recording doesn't say of the instrument."""
 
-    voltage: Annotated[
-        float | None,
-        typer.Option("--voltage", metavar="V", min=0, help="Volts, where the recording has current alone."),
-    ] = None
-    unit: Annotated[
-        list[str] | None,
-        typer.Option("--unit", metavar="COLUMN=UNIT", help="Unit of time, current, voltage or power: current=uA."),
-    ] = None
+    voltage: Voltage = None
+    unit: Units = None
+    column: Columns = None
     marker: Annotated[
         str | None,
         typer.Option("--marker", metavar="COLUMN", help="The pin's column, where the run was given one; D0 to D7."),
@@ -55,19 +51,18 @@ class InstrumentOptions:
     ] = None
 
     def instrument(self) -> Instrument:
-        """Raises InputError where a unit is none."""
+        """Raises InputError where a unit or a quantity is none."""
         from wattlock.energy.joining import Instrument
-        from wattlock.energy.recordings import parse_units
+        from wattlock.energy.recordings import by_quantity
 
-        return Instrument(self.voltage, parse_units(self.unit or []), self.marker, self.accuracy)
+        units, columns = by_quantity(self.unit or [], "--unit"), by_quantity(self.column or [], "--column")
+        return Instrument(self.voltage, units, self.marker, self.accuracy, columns)
 
 
 def energy(
     recording: Annotated[
         Path,
-        typer.Option(
-            "--recording", metavar="FILE", help="CSV of Joulescope, Otii, PPK2, or of time and current or power."
-        ),
+        typer.Option("--recording", metavar="FILE", help="CSV of an instrument, or of time and current or power."),
     ],
     run: Annotated[str, typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`.")] = "last",
     by: InstrumentOptions = InstrumentOptions(),

@@ -28,6 +28,7 @@ class Action(StrEnum):
     token = "token"  # noqa: S105 - the word, and no secret
     tokens = "tokens"
     revoke = "revoke"
+    remove = "remove"
 
 
 class Scope(StrEnum):
@@ -47,6 +48,9 @@ OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Act
 def lab(
     context: typer.Context,
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
+    run: Annotated[
+        str, typer.Argument(metavar="HASH", help="The run that leaves the lab, for remove.", show_default=False)
+    ] = "",
     *,
     data: Annotated[
         Path, typer.Option("--data", metavar="DIR", help="The lab's folder; serve and token make it.")
@@ -93,6 +97,9 @@ def lab(
     without a token is open to this machine and listens on loopback alone; once there is a token everybody needs one.
     `token` prints a new one this once, `tokens` lists them, `revoke` ends one.
 
+    `remove HASH` takes one run out: its folder goes below DIR/removed, the audit log has a line, and it can be pushed
+    again.
+
     With --fleet or --target the page of the queue measures studies on targets; nothing is lost where a device vanishes
     or the lab is killed.
 
@@ -105,6 +112,8 @@ def lab(
     """
     from wattlock import extras
 
+    if run and action is not Action.remove:
+        raise InputError(f"{run}: {action} takes no run", hint=f"wattlock lab remove HASH --data {data}")
     for option in given(context):
         if option in OPTIONS and OPTIONS[option] is not action:
             raise InputError(f"{option} is for {OPTIONS[option]}", hint=f"wattlock lab {OPTIONS[option]} --data {data}")
@@ -121,6 +130,8 @@ def lab(
         _token(data, database, scope, days)
     elif action is Action.tokens:
         _tokens(data, database, form)
+    elif action is Action.remove:
+        _remove(data, database, run)
     else:
         _revoke(data, database, token_id)
 
@@ -220,6 +231,15 @@ def _tokens(data: Path, database: str | None, form: Format) -> None:
     rows = tokens.listed(_existing(data, database).engine)
     columns = ("id", "scope", "created", "expires", "revoked")
     print_table(pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String)), form)
+
+
+def _remove(data: Path, database: str | None, run: str) -> None:
+    from wattlock.lab.tokens import By
+
+    if not run:
+        raise InputError("the run is missing", hint=f"wattlock lab remove HASH --data {data}; its page has the hash")
+    removed = _existing(data, database).remove(run, By(None, "this host"))
+    typer.echo(f"run {removed} is out of the lab; its folder is below {data / 'removed'}", err=True)
 
 
 def _revoke(data: Path, database: str | None, token_id: str | None) -> None:

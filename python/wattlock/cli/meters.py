@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
-from wattlock.cli.options import On, SysRoot
+from wattlock.cli.options import Columns, On, SysRoot, Units, Voltage
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
@@ -23,9 +23,12 @@ KINDS = {
     "powercap": "class/powercap: the processor's counters; virtual machines hide them, else load intel_rapl_msr",
     "perf": "devices/power: the same counters by the kernel's perf; virtual machines hide them",
     "battery": "class/power_supply: a battery; desktops and servers have none",
-    "hwmon": "class/hwmon: power sensors, INA2xx and INA3221 on a board; load the driver of the chip",
+    "hwmon": "class/hwmon: sensors of power on a board or in a supply; load the driver of the chip",
 }
 """Where each kind of meter would be, and why it may be missing."""
+
+FEW = 4
+"""Meters with the same joules that a line names: of a server with 33 counters each shares some with 32."""
 
 BESIDE = "besides: ppk2 by --read ppk2 --stream /dev/ttyACM0; recordings of lab instruments by --csv"
 
@@ -54,10 +57,9 @@ class Recorded:
             "--marker", metavar="COLUMN", help="Its blocks are where this column is not 0; D0 to D7 of D0-D7."
         ),
     ] = None
-    voltage: Annotated[
-        float | None,
-        typer.Option("--voltage", metavar="V", min=0, help="Volts, where the recording has current alone."),
-    ] = None
+    voltage: Voltage = None
+    unit: Units = None
+    column: Columns = None
 
 
 def meters(
@@ -77,7 +79,7 @@ def meters(
 ) -> None:
     """List the energy meters of a device, which are missing, and what would grant access to the others.
 
-    --csv integrates a recording of Otii, Joulescope, the Power Profiler or generic columns instead.
+    --csv integrates a recording of a lab instrument or of generic columns instead.
 
     Examples: wattlock meters    wattlock meters --on ssh:pi4    wattlock meters --read powercap:package-0
     wattlock meters --csv otii.csv --blocks blocks.csv    wattlock meters --csv ppk2.csv --voltage 3.3 --marker D0
@@ -86,10 +88,7 @@ def meters(
 
     _refuse_together(given(context))
     if recorded.csv is not None:
-        from wattlock.energy.recordings import integrate
-
-        table = integrate(recorded.csv, blocks=recorded.blocks, marker=recorded.marker, voltage_V=recorded.voltage)
-        print_table(table, form)
+        _integrate(recorded.csv, recorded, form)
         return
 
     from wattlock.targets import probe
@@ -104,11 +103,28 @@ def meters(
     _list(probe.rows(chosen(on), "meters", "--format", "json", *words, needs=NEEDS), sys_root, form)
 
 
+def _integrate(file: Path, recorded: Recorded, form: Format) -> None:
+    """Prints the joules of a recording, and on standard error which block has none, and why."""
+    from wattlock.energy.recordings import by_quantity, integrate
+
+    table = integrate(
+        file,
+        blocks=recorded.blocks,
+        marker=recorded.marker,
+        voltage_V=recorded.voltage,
+        units=by_quantity(recorded.unit or [], "--unit"),
+        chosen=by_quantity(recorded.column or [], "--column"),
+    )
+    print_table(table, form)
+    for row in table.filter(table["error"].is_not_null()).iter_rows(named=True):
+        typer.echo(f"block {row['block']}: {row['error']}", err=True)
+
+
 def _refuse_together(requested: dict[str, Any]) -> None:
     """Raises InputError where options don't go together, or say something of one that was not given."""
     if "--csv" in requested:
-        refuse_beside(requested, "--csv", ["--blocks", "--marker", "--voltage", "--format"])
-    for option in ("--blocks", "--marker", "--voltage"):
+        refuse_beside(requested, "--csv", ["--blocks", "--marker", "--voltage", "--unit", "--column", "--format"])
+    for option in ("--blocks", "--marker", "--voltage", "--unit", "--column"):
         refuse_without(requested, option, "--csv", "name the recording: --csv otii.csv")
     refuse_pair(requested, "--blocks", "--marker", "both say where the blocks are: leave one of them out")
     refuse_without(requested, "--stream", "--read", "name the meter: --read ppk2")
@@ -127,7 +143,9 @@ def _list(rows: list[dict[str, Any]], sys_root: Path | None, form: Format) -> No
         if row["hint"]:
             typer.echo(f"{row['name']}: {row['access']}\n  {row['hint']}", err=True)
         if row["overlaps"]:
-            typer.echo(f"{row['name']} counts some of the same joules as {', '.join(row['overlaps'])}", err=True)
+            shown, more = row["overlaps"][:FEW], len(row["overlaps"]) - FEW
+            others = ", ".join(shown) + (f" and {more} others (--format json has them)" if more > 0 else "")
+            typer.echo(f"{row['name']} counts some of the same joules as {others}", err=True)
     for kind, why in KINDS.items():
         if not any(row["kind"].startswith(kind) for row in rows):
             typer.echo(f"missing: {kind}: nothing in {sys_root or '/sys'}/{why}", err=True)

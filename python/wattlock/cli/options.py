@@ -38,6 +38,20 @@ KeepTryingMinutes = Annotated[
         help="Go on until all cases are resolved and the self-checks pass, for so long in all.",
     ),
 ]
+Voltage = Annotated[
+    float | None,
+    typer.Option("--voltage", metavar="V", min=0, help="Volts, where the recording has current alone."),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="QUANTITY=UNIT", help="Unit of time, current, voltage or power: current=uA."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="QUANTITY=NAME", help="Column of time, current, voltage or power, where several could be."
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
 ]

@@ -7,11 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from wattlock.definitions import Form, Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text, refusal
+from wattlock.definitions.problems import problems_of
 from wattlock.energy.number import Confidence, Number, refuse_doubted, refuse_mixed, require_units
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError
 from wattlock.study.study import CoreClass
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
@@ -288,5 +289,6 @@ def kept(name: str, card: Mapping[str, Any]) -> Device:
     """
     try:
         return Device(name, Card.model_validate_json(json.dumps(card)))
-    except ValueError as error:
-        raise InputError(f"the run's device card can't be read: {error}", hint="name one with --device") from error
+    except ValidationError as error:
+        wrong = [problem._replace(hint="name one with --device") for problem in problems_of(error, Card)]
+        raise refusal("the run's device_card", wrong) from error

@@ -28,7 +28,6 @@ PLAUSIBLE_W = (1e-7, 1e4)
 """A device draws no less asleep and no more awake; beyond it a unit is wrong."""
 
 USUAL_ACCURACY_PERCENT = 1.0
-PPK2_ACCURACY_PERCENT = 10.0
 GAIN_SOURCES = {
     "told": "as told by --accuracy",
     "ppk2": "ours: the maker's ranges err by some percent each, and the calibration is not known to be fresh",
@@ -41,7 +40,7 @@ class Instrument:
     """What a recording doesn't say of itself.
 
     * `voltage_V`: where it has current alone; `units`: by quantity, where the heads don't tell.
-    * `pin`: the column that shows the marker, where a pin did.
+    * `columns`: by quantity, where there are several; `pin`: the column that shows the marker, where a pin did.
     * `accuracy_percent`: relative standard uncertainty of its gain; null takes the usual one of its kind.
     """
 
@@ -49,6 +48,7 @@ class Instrument:
     units: Mapping[str, str] = field(default_factory=dict)
     pin: str | None = None
     accuracy_percent: float | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 class Integrated(NamedTuple):
@@ -78,7 +78,13 @@ def join(file: Path, run: str | Path, out: Path | None = None, instrument: Instr
     source = RunFolder.open(find(run))
     sums = sums_sha256(source)
     markers, blocks = _marked(source)
-    recording = read(file, voltage_V=instrument.voltage_V, marker=instrument.pin, units=instrument.units)
+    recording = read(
+        file,
+        voltage_V=instrument.voltage_V,
+        marker=instrument.pin,
+        units=instrument.units,
+        chosen=instrument.columns,
+    )
     _refuse_implausible(file, recording)
     power = Averages(recording.time_s, recording.power_W)
     signal = power if recording.marker is None else Averages(recording.time_s, recording.marker.astype(float))
@@ -99,13 +105,14 @@ def join(file: Path, run: str | Path, out: Path | None = None, instrument: Instr
         "sample_period_s": power.period_s,
         "voltage_V": instrument.voltage_V,
         "units": dict(instrument.units),
+        "columns": dict(instrument.columns),
         "pin": instrument.pin,
         **asdict(alignment),
         "blocks": len(blocks),
         "left_out": len(integrated.left_out),
     }
     first = {**source.plan()[0], "id": name, "joined": {key: record[key] for key in _NAMED}}
-    records = [*_others(source, integrated.records, _meter(file, power, alignment, instrument)), record]
+    records = [*_others(source, integrated.records, _meter(recording, power, alignment, instrument)), record]
     folder = derive(source, out or ROOT / name, first, records)
     remember(name, folder.path)
     return Joined(folder, alignment, integrated.left_out, record)
@@ -201,6 +208,12 @@ def _refuse_implausible(file: Path, recording: Recording) -> None:
     """Raises InputError where a unit of the recording must be wrong."""
     middle_W = float(np.median(recording.power_W))
     least, most = PLAUSIBLE_W
+    mean_W = float(np.mean(recording.power_W))
+    if mean_W <= 0:
+        raise InputError(
+            f"{file}: a mean power of {mean_W:.3g} W is not above 0",
+            hint="the leads are the wrong way round, or another column is meant: --column current=NAME",
+        )
     if not least <= middle_W <= most:
         raise InputError(
             f"{file}: a median power of {middle_W:.3g} W is not plausible: a column has another unit",
@@ -228,14 +241,14 @@ def _refuse_part(recording: Recording, alignment: Alignment, blocks: Sequence[Ma
         )
 
 
-def _meter(file: Path, power: Averages, alignment: Alignment, instrument: Instrument) -> dict[str, Any]:
+def _meter(recording: Recording, power: Averages, alignment: Alignment, instrument: Instrument) -> dict[str, Any]:
     """What the instrument was, as a meter of the run."""
-    is_ppk2 = _is_ppk2(file)
+    usual_percent = recording.profile.accuracy_percent if recording.profile else None
     percent, source = (
         (instrument.accuracy_percent, "told")
         if instrument.accuracy_percent is not None
-        else (PPK2_ACCURACY_PERCENT, "ppk2")
-        if is_ppk2
+        else (usual_percent, "ppk2")
+        if usual_percent is not None
         else (USUAL_ACCURACY_PERCENT, "usual")
     )
     fed = (
@@ -254,12 +267,6 @@ def _meter(file: Path, power: Averages, alignment: Alignment, instrument: Instru
         "gain_source": GAIN_SOURCES[source],
         "read_ns": None,
     }
-
-
-def _is_ppk2(file: Path) -> bool:
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        head = lines.readline(1000)
-    return head.startswith("Timestamp(ms),Current(uA)")
 
 
 def _others(run: RunFolder, blocks: Sequence[Mapping[str, Any]], meter: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

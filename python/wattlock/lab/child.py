@@ -4,6 +4,8 @@ What is written into a run's files can make any reader of Parquet or JSON ask fo
 this process alone. It prints one JSON object: the entry, or `error` and `hint`.
 """
 
+from __future__ import annotations
+
 import base64
 import dataclasses
 import json
@@ -13,15 +15,20 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattlock.errors import StoreError, TransferRefused, WattlockError
+
+if TYPE_CHECKING:
+    from wattlock.store import RunFolder
 
 ROOM_B = 6 * 2**30
 """Address space; Polars reserves more than it uses. A child that finds no more may wait for ever: WALL_s ends it."""
 MOST_MEMORY_B = 2**30
 """What reading a run may take: a page takes as much of the server. A run of a million batches takes 400 MB."""
 CPU_s, WALL_s = 40, 120
+NAMES = ("process", "case", "round", "segment", "attempt", "calls")
+"""What names a batch: whole and half batches of one visit have other calls. The contract of a probe has none twice."""
 UNREAD = "measure again, or send another run: nothing of this one was kept"
 
 
@@ -74,28 +81,18 @@ def _entry(folder: Path) -> Any:
     from wattlock.store import RunFolder
 
     run = RunFolder.open(folder)
-    _refuse_foreign(folder, run.plan()[0]["schema"])
+    _refuse_foreign(run)
     return entry_of(run)
 
 
-def _refuse_foreign(folder: Path, schema: int) -> None:
-    """Raises StoreError where sums or columns are not those of a run, it is too large, or a batch is there twice."""
-    import polars as pl
+def _refuse_foreign(run: RunFolder) -> None:
+    """Raises StoreError where the sums are not those of a run, or a batch is there twice."""
+    from wattlock.store import seal
 
-    from wattlock.lab import bounds
-    from wattlock.store import schema_1, seal
-    from wattlock.store.records import slice_columns
-    from wattlock.store.schema import required_columns
-
-    seal.refuse_uncommon(folder)
-    columns = bounds.batches_of(folder, schema).collect_schema()
-    known = {**slice_columns(), "complete": pl.Boolean}
-    wrong = [name for name, kind in columns.items() if known.get(name) != kind]
-    wrong += [name for name in (*required_columns(), "complete") if name not in columns and schema != schema_1.VERSION]
-    if wrong:
-        raise StoreError(f"run {folder}: {seal.BATCHES} has foreign columns or lacks some: {wrong[0]}", hint=UNREAD)
-    bounds.refuse_large(folder, schema)
-    bounds.refuse_repeated(folder, schema)
+    seal.refuse_uncommon(run.path)
+    batches = run.scan().select(NAMES).collect().hash_rows()
+    if batches.n_unique() != len(batches):
+        raise StoreError(f"run {run.path}: has a batch twice", hint="measure again: no probe writes that")
 
 
 def within(told: dict[str, Any], taken_B: int) -> dict[str, Any]:

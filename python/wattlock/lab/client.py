@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
 from pathlib import Path
@@ -21,6 +22,8 @@ from wattlock.store.seal import refuse_uncommon
 SILENCE_s = 150
 """The lab reads a run before it answers, in at most two minutes."""
 LONGEST_ANSWER_B = 2**16
+LONGEST_s = 900.0
+"""All of a run is there by then; of a megabyte a second it takes six minutes at most."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -132,8 +135,10 @@ def _json(lab: str, answer: HTTPResponse) -> dict[str, object]:
 
 
 def _copy(answer: HTTPResponse, to: BinaryIO) -> None:
-    left = LARGEST_B
-    while step := answer.read(2**18):
+    left, ends = LARGEST_B, time.monotonic() + LONGEST_s
+    while step := answer.read1(2**18):
+        if time.monotonic() > ends:
+            raise TransferRefused(f"the lab sends for more than {LONGEST_s:.0f} s", hint="pull it again")
         left -= len(step)
         if left < 0:
             raise TransferRefused(f"the lab sends more than {LARGEST_B} B", hint="don't trust this lab")

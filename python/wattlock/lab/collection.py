@@ -20,7 +20,6 @@ from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
 from wattlock.lab import examples, tokens
-from wattlock.lab.bounds import refuse_large
 from wattlock.lab.child import entry_by_child
 from wattlock.lab.database import NAME, alone_at, open_database, session
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
@@ -35,7 +34,7 @@ from wattlock.store.plan import NAME as PLAN
 from wattlock.store.seal import FILES, HEADERS
 from wattlock.sweep.processes import processes
 
-RUNS, INCOMING, DAMAGED = "runs", "incoming", "damaged"
+RUNS, INCOMING, DAMAGED, REMOVED = "runs", "incoming", "damaged", "removed"
 LEAST_DIGITS = 8
 DEVICE_FIELDS = ("device", "name", "card", "evidence", "runs", "studies", "latest")
 """What of a device is given as data."""
@@ -135,6 +134,22 @@ class Collection:
                 with suppress(OSError):  # the run is taken; the next start takes out what is left
                     examples.take_out(self.data, self.data / RUNS, self.data / INCOMING)
         return is_new
+
+    def remove(self, digits: str, by: tokens.By) -> str:
+        """Takes the run whose hash begins with `digits` out of the lab, and gives its hash; it can be sent again.
+
+        Its folder is kept below `removed/`. `by`: who wants it, for the audit log, which has its line together with the
+        index. Raises NoSuchRun where there is none, or several, InputError where it is an example.
+        """
+        hash_ = self.find(digits).hash
+        if hash_ in examples.hashes():
+            raise InputError(f"run {hash_[:12]} is an example", hint="it goes when the first run of your own arrives")
+        with self._one_at_a_time():
+            self._put_aside(hash_, REMOVED)
+            with session(self.engine) as opened:
+                opened.execute(delete(Run).where(Run.hash == hash_))
+                tokens.add(opened, tokens.line(by, "removed", hash_))
+        return hash_
 
     def catch_up(self) -> list[str]:
         """Makes the index agree with the folders, as after a crash or a copy; gives what is left out, and why.
@@ -298,11 +313,12 @@ class Collection:
             return False
         return True
 
-    def _put_aside(self, hash_: str) -> None:
-        """Moves what has the name of a run, and is not that run, out of `runs/`."""
-        if (changed := self.data / RUNS / hash_).exists():
-            (self.data / DAMAGED).mkdir(exist_ok=True)
-            changed.rename(Path(tempfile.mkdtemp(dir=self.data / DAMAGED, prefix=f"{hash_[:12]}-")) / hash_)
+    def _put_aside(self, hash_: str, below: str = DAMAGED) -> None:
+        """Moves what has the name of a run out of `runs/`."""
+        if (there := self.data / RUNS / hash_).exists():
+            (self.data / below).mkdir(exist_ok=True)
+            there.rename(Path(tempfile.mkdtemp(dir=self.data / below, prefix=f"{hash_[:12]}-")) / hash_)
+            sync(self.data / RUNS)
 
     def _enter(self, names: Sequence[str], *, is_anew: bool = False) -> list[str]:
         """Computes the entries of these folders and puts them into the index, all at once."""
@@ -343,9 +359,7 @@ def empty_incoming(data: Path) -> None:
 def _entered(folder: Path) -> Entry | str:
     """The entry of a folder, or why it is left out."""
     try:
-        run = RunFolder.open(folder)
-        refuse_large(folder, run.plan()[0]["schema"])
-        entry = entry_of(run)
+        entry = entry_of(RunFolder.open(folder))
     except WattlockError as error:
         return error.message
     except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault

@@ -143,11 +143,14 @@ def allowed(scope: Scope) -> Any:
     def check(request: Request) -> str | None:
         given = reading(request) if request.method in {"GET", "HEAD"} else bearer(request)
         try:
-            return tokens.check(request.app.state.lab.engine, given, scope)
+            id_ = tokens.check(request.app.state.lab.engine, given, scope)
         except Denied as error:
             if given:
                 note_refused(request, error)
             raise
+        if given and id_ is not None:
+            request.app.state.known.note(given)
+        return id_
 
     return Depends(check)
 

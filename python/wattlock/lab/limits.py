@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -31,6 +32,28 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.partition("/")[0]).is_loopback or host == host_of("::1")
     except ValueError:
         return False
+
+
+class Known:
+    """The tokens that let somebody in lately: others are made up at will, and each would have a pace of its own."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[str, None] = OrderedDict()
+
+    def note(self, token: str) -> None:
+        """Takes in one that let in."""
+        self._digests[_digest(token)] = None
+        self._digests.move_to_end(_digest(token))
+        if len(self._digests) > MOST_ASKERS:
+            self._digests.popitem(last=False)
+
+    def by(self, token: str | None) -> str | None:
+        """What names it; null where it did not let in."""
+        return digest if token and (digest := _digest(token)) in self._digests else None
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 class Pace:

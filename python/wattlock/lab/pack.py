@@ -10,15 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wattlock.errors import TransferRefused
-from wattlock.store.plan import NAME as PLAN
-from wattlock.store.seal import BATCHES, HEADERS, SUMS
+from wattlock.store.seal import MOST_B
 
-MOST_B = {SUMS: 2**12, PLAN: 2**24, HEADERS: 2**26, BATCHES: 2**28}
-"""The files of a sealed run, and the most bytes that each may have.
-
-A run of 304 cases has 1 MB in all, one of a million batches 30 MB of them. Parsed, a plan and records take ten times
-their size.
-"""
 BLOCK_B, STEP_B = tarfile.BLOCKSIZE, 2**18
 LARGEST_B = sum(MOST_B.values()) + 2 * len(MOST_B) * BLOCK_B + tarfile.RECORDSIZE
 """The most bytes of a pack."""

@@ -158,8 +158,8 @@ def state(run: Run) -> str:
     return chip.INVALID if run.reasons else "● valid"
 
 
-def run(found: Run, drawn: Drawn) -> str:
-    """One run: what it is, and the sections of its report."""
+def run(found: Run, drawn: Drawn, mark: str | None = None) -> str:
+    """One run: what it is, and the sections of its report; `mark`: of the form that removes it, null without one."""
     known = [
         ("Device", f"{found.device_name}, fingerprint {found.device}"),
         ("Begun", moment(found.created)),
@@ -180,8 +180,16 @@ def run(found: Run, drawn: Drawn) -> str:
         f'<a href="/compare?run={found.hash}">Compare it</a> '
         f'<a href="/runs?device={found.device}">Runs of this device</a></p>'
     )
-    body = invalid + links + drawn.sections + section("run", "The run", facts(known))
+    body = invalid + links + drawn.sections + section("run", "The run", facts(known)) + _removal(own, mark)
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
+
+
+def _removal(place: str, mark: str | None) -> str:
+    if mark is None:
+        return ""
+    told = "It leaves the pages; its folder stays on the lab's host, below removed/. Whoever has it can push it again."
+    form = f'<form method="post" action="{place}/remove"><input type="hidden" name="csrf" value="{mark}">'
+    return f"<details><summary>Remove this run</summary><p>{told}</p>{form}<button>Remove it</button></form></details>"
 
 
 def compare(found: Sequence[Run], drawn: Drawn) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -17,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import advice_routes, examples, layout, measuring, pages, tokens, views
+from wattlock.lab import advice_routes, examples, layout, measuring, pages, removing, tokens, views
 from wattlock.lab.audit import Audit
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, Busy
@@ -46,10 +44,12 @@ from wattlock.lab.drawing import Drawing
 from wattlock.lab.fleet import plan_routes
 from wattlock.lab.fleet import routes as fleet_routes
 from wattlock.lab.fleet.asked import Hopeless
-from wattlock.lab.limits import BURST, Pace, PER_s, host_of
+from wattlock.lab.fleet.queue import Full
+from wattlock.lab.limits import BURST, Known, Pace, PER_s, host_of
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.lab.turns import page_turns
+from wattlock.page.hosts import LOCALHOST, is_own
 from wattlock.report.compare_facts import MOST_SIDES
 
 HEAVY = re.compile(r"/(runs/[^/]+(/report)?|(compare|papers|advise|plan|change)(\.\w+)?)")
@@ -76,6 +76,7 @@ HEADERS = {
 STATUS: dict[type[WattlockError], int] = {
     NoSuchRun: 404,
     Hopeless: 422,
+    Full: 429,
     InputError: 400,
     EvidenceError: 409,
     TooSlow: 408,
@@ -99,11 +100,11 @@ def make(
     * `names`: names of this host that a browser may use beside its addresses in numbers and `localhost`.
     * `targets`: of its fleet, as it was started with.
     """
-    app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None)
+    app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.lab, app.state.drawing = lab, drawing
-    app.state.names = names | {"localhost"}
+    app.state.names = names | {LOCALHOST}
     app.state.refusals, app.state.strays, app.state.uploads = Refusals(), Refusals(), Uploads()
-    app.state.audit, app.state.pace = Audit(lab.engine), Pace()
+    app.state.audit, app.state.pace, app.state.known = Audit(lab.engine), Pace(), Known()
     app.state.targets, app.state.followers = targets, 0
     app.state.measuring = measuring.Measuring(lab)
     app.include_router(_router)
@@ -112,6 +113,7 @@ def make(
     app.include_router(views.router)
     app.include_router(advice_routes.router)
     app.include_router(plan_routes.router)
+    app.include_router(removing.router)
     app.middleware("http")(_guard)
     app.exception_handler(WattlockError)(_refused)
     app.exception_handler(RequestValidationError)(_misread)
@@ -125,7 +127,7 @@ def make(
 async def _guard(request: Request, answer: Answer) -> Response:
     """Refuses what another site's page makes a browser ask, and sets the headers of every answer."""
     host = request.headers.get("host", "")
-    if not _is_own(host, request.app.state.names):
+    if not is_own(host, request.app.state.names):
         what = f"this lab is not called {host[:80]!r}"
         response = _said(request, what, "use its address in numbers, or start it with --name", 421)
     elif request.method not in {"GET", "HEAD"} and _is_foreign(request, host):
@@ -155,20 +157,9 @@ async def _head(request: Request, answer: Answer) -> Response:
 
 
 def _who(request: Request) -> str:
-    """Whom to count: a token, as behind a reverse proxy all have one address, else the host."""
-    given = bearer(request) or request.cookies.get(COOKIE)
-    return hashlib.sha256(given.encode(errors="replace")).hexdigest() if given else host_of(address_of(request))
-
-
-def _is_own(host: str, names: frozenset[str]) -> bool:
-    """Whether a browser asked by an address or a known name: a foreign name that leads here is another site's."""
-    name = ""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        ip_address(name)
-    except ValueError:
-        return name in names
-    return True
+    """Whom to count: a token that let in, as behind a reverse proxy all have one address, else the host."""
+    who: str | None = request.app.state.known.by(bearer(request) or request.cookies.get(COOKIE))
+    return who or host_of(address_of(request))
 
 
 def _is_foreign(request: Request, host: str) -> bool:
@@ -273,7 +264,7 @@ def get_report(hash_: str, lab: Lab, drawing: Draws) -> Response:
 
 
 @_router.get("/runs/{name}", dependencies=[Reader])
-def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
+def get_run(request: Request, name: str, lab: Lab, drawing: Draws) -> Response:
     """One run: HASH is its page, HASH.json and HASH.csv are its cases, each with its run and whether that is valid."""
     digits, _, form = name.partition(".")
     run = lab.find(digits)
@@ -281,7 +272,7 @@ def get_run(name: str, lab: Lab, drawing: Draws) -> Response:
         lab.folder(run.hash)
         return written(pages.cases_frame(run), form)
     with page_turns.one():
-        return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash))))
+        return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash)), removing.mark_for(request, lab)))
 
 
 @_router.get("/runs", dependencies=[Reader])

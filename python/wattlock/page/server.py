@@ -6,15 +6,17 @@ import contextlib
 import json
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from wattlock.errors import InputError
+from wattlock.page.hosts import is_own
 from wattlock.page.module import NAME
 from wattlock.page.visits import MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
 
@@ -32,6 +34,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 LONGEST_WAIT_S = 60.0
+MOST_CONNECTIONS = 32
+"""At a time: a browser takes six."""
 
 
 def files_of(visits: Visits) -> dict[str, tuple[str, bytes]]:
@@ -84,9 +88,33 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], visits: Visits) -> None:
+        self._lock, self._open = Lock(), dict[Any, bool]()
         self.visits, self.files = visits, files_of(visits)
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Gives the connection a thread; of too many the oldest that is no visitor's is closed, or this one."""
+        with self._lock:
+            if len(self._open) >= MOST_CONNECTIONS:
+                oldest = next((known for known, is_visitor in self._open.items() if not is_visitor), request)
+                self._open.pop(oldest, None)
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+            self._open[request] = False
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """The end of a connection."""
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def is_visitor(self, request: Any) -> None:
+        """Notes whose connection it is: it is kept while others come."""
+        with self._lock:
+            if request in self._open:
+                self._open[request] = True
 
     def handle_error(self, *_: Any) -> None:
         """A connection that broke off is the page's to tell of."""
@@ -100,6 +128,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A file of the page."""
+        if not self._is_asked_rightly():
+            return
         found = self.server.files.get(urlsplit(self.path).path)
         if found is None:
             self._refuse(404, "there is no such file", "the page is at /")
@@ -108,10 +138,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """What a page says: JSON, or record lines."""
+        if not self._is_asked_rightly():
+            return
         try:
             self._say(200, self._posted())
         except Refusal as refusal:
             self._refuse(refusal.status, refusal.message, refusal.hint)
+
+    def _is_asked_rightly(self) -> bool:
+        """Whether it was asked by this machine's name; refuses what another site's name leads here for."""
+        if is_own(host := self.headers.get("Host", "")):
+            return True
+        self._refuse(421, f"this server is not called {host[:80]!r}", "use the address that wattlock printed")
+        return False
 
     def _posted(self) -> dict[str, Any]:
         asked = urlsplit(self.path)
@@ -120,7 +159,19 @@ class _Handler(BaseHTTPRequestHandler):
             length = self.headers.get("Content-Length", "")
             if not (length.isascii() and length.isdigit()) or int(length[:12]) > most_B:
                 raise Refusal(413, f"a post there has a length of at most {most_B} bytes", "load the page again")
-            return posted(self.server.visits, asked.path, query, self.rfile.read(int(length)))
+            if "visit" in query:
+                self.server.is_visitor(self.connection)
+            return posted(self.server.visits, asked.path, query, self._body(int(length)))
+
+    def _body(self, length: int) -> bytes:
+        """What is posted. Raises Refusal where it takes too long."""
+        ends, parts = time.monotonic() + LONGEST_WAIT_S, []
+        while length and (part := self.rfile.read1(min(length, 2**18))):
+            if time.monotonic() > ends:
+                raise Refusal(408, f"the post took more than {LONGEST_WAIT_S:.0f} s", "load the page again")
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
 
     def _refuse(self, status: int, message: str, hint: str) -> None:
         self.close_connection = True  # its body may not have been read

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wattlock.errors import NotVerified, StoreError
 from wattlock.store import RunFolder
-from wattlock.store.seal import SEALED, SUMS
+from wattlock.store.seal import MOST_B, SEALED, SUMS
 
 NAMES = (*SEALED, SUMS)
 OLDEST = (1980, 1, 1, 0, 0, 0)
@@ -48,4 +48,7 @@ def _unpack(archive: zipfile.ZipFile, path: Path, place: Path) -> None:
         name = entry.filename.rpartition("/")[2]
         if name not in NAMES or entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
             raise NotVerified(f"{path}: {entry.filename} is not of a packed run", hint="fetch it again")
+        if entry.file_size > MOST_B[name]:
+            what = f"{path}: {name} has {entry.file_size} B, the limit is {MOST_B[name]} B"
+            raise NotVerified(what, hint="ask who published it for a smaller run")
         (place / name).write_bytes(archive.read(entry))

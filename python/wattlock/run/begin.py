@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from wattlock.analysis.paired import LOOKS
 from wattlock.analysis.ranking import SMALLEST_CLAIM
-from wattlock.definitions import Problem, refusal
+from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
@@ -253,7 +253,7 @@ def resume(
         levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
         discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
         look(target, discharge)
-    study = Study.model_validate(first["study"])
+    study = validated(Study, first["study"], f"run {folder.path}: study of its plan", error_class=StoreError)
     rows, _ = _catalogue(target, study, libraries)
     own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
     session = Session(study, target, libraries, metered, discharge)

@@ -19,8 +19,9 @@ from wattlock.analysis.estimate import STEADY
 from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
+from wattlock.store.bounds import NotARecord
 from wattlock.store.faults import fault, kinds
-from wattlock.store.records import NotARecord, Other, parse
+from wattlock.store.records import Other, parse
 from wattlock.store.schema import KNOWN
 from wattlock.targets.hearing import Limits, Refused
 

@@ -256,6 +256,9 @@ def read(folder: RunFolder) -> Result:
     metered = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
+    if metered and not folder.plan()[0].get("meter"):
+        what = f"run {folder.path}: meter of its plan is null, and its records have one"
+        raise StoreError(what, hint="the file was changed; take it from a copy")
     energies = _energies(folder, metered) if metered else None
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()

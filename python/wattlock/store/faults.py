@@ -5,6 +5,7 @@ error of ours and raised, so that no rule can be passed over in silence.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -143,6 +144,8 @@ def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]
         "properties": lambda rule: _with_parts({name: made(one) for name, one in rule.items()}),
         "additionalProperties": lambda rule: _with_values(made(rule)),
         "items": lambda rule: _with_items(made(rule), _by_field(rule, types)),
+        "pattern": _matching,
+        "maxLength": _short,
         "minItems": lambda rule: _as_long(rule, math.inf),
         "maxItems": lambda rule: _as_long(0, rule),
     }
@@ -280,6 +283,24 @@ def _distinct(values: list[Any]) -> Iterable[Any]:
     if len(set(map(type, values)) & {bool, int, float}) < 2:
         return set(values)
     return [value for _, value in {(type(value), value) for value in values}]
+
+
+def _matching(pattern: str) -> Check:
+    matches = re.compile(pattern).fullmatch
+
+    def check(value: Any) -> str | None:
+        return None if not isinstance(value, str) or matches(value) else f" is {_shown(value)}, and is to be {pattern}"
+
+    return check
+
+
+def _short(most: int) -> Check:
+    def check(value: Any) -> str | None:
+        return (
+            f" has {len(value)} letters, the limit is {most}" if isinstance(value, str) and len(value) > most else None
+        )
+
+    return check
 
 
 def _as_long(least: float, most: float) -> Check:

@@ -58,14 +58,18 @@ class RunFolder:
     def open(cls, path: str | Path) -> Self:
         """Opens a run, sealed or not: the one door to what it holds.
 
-        A sealed run is what was sealed, each byte, and the plan of another is what was planned. Raises StoreError where
-        that is not so, where it is no run, lacks a file, or has an unknown schema version.
+        A sealed run is what was sealed, each byte, and the plan of another is what was planned; none holds more than a
+        reader has room for. Raises StoreError where that is not so, where it is no run, lacks a file, or has an unknown
+        schema version.
         """
         run = cls(Path(path))
         if run.is_sealed:
             seal.verify(run.path)
         run.plan()
-        if not run.is_sealed:
+        if run.is_sealed:
+            is_old = run._schema == schema_1.VERSION
+            seal.refuse_foreign(run.path, run._scanned, may_lack=is_old)
+        else:
             plan.refuse_without_sum(run.path)
             if not (run.path / seal.RECORDS).is_file():
                 what = f"run {run.path}: {seal.RECORDS} is missing"
@@ -219,10 +223,14 @@ class RunFolder:
     @cached_property
     def _sealed_batches(self) -> pl.LazyFrame:
         """The batches of a sealed run; those of a small one are read once, whatever is asked of them, and kept."""
-        batches = pl.scan_parquet(self.path / seal.BATCHES)
-        batches = schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
+        batches = self._scanned
         is_small = batches.select(pl.len()).collect().item() <= seal.ROWS_OF_A_GROUP
         return batches.collect().lazy() if is_small else batches
+
+    @property
+    def _scanned(self) -> pl.LazyFrame:
+        batches = pl.scan_parquet(self.path / seal.BATCHES)
+        return schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
 
     @cached_property
     def _stretches(self) -> dict[tuple[int, bool], list[tuple[int, int]]]:

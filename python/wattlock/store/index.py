@@ -10,9 +10,10 @@ import polars as pl
 
 from wattlock.errors import StoreError
 from wattlock.store import schema_1
+from wattlock.store.bounds import NotARecord, weigh
 from wattlock.store.faults import fault
 from wattlock.store.journal import Journal
-from wattlock.store.records import NotARecord, Other, parse
+from wattlock.store.records import BATCH, Other, parse
 from wattlock.store.schema import SCHEMA, check_version
 
 
@@ -47,6 +48,7 @@ class Index:
     _ended: dict[int, tuple[int, int]] = field(default_factory=dict)
     _end_B: int = 0
     _lines: int = 0
+    _values: int = 0
 
     def follow(self, journal: Journal) -> None:
         """Reads what was appended since the last time.
@@ -55,6 +57,7 @@ class Index:
         """
         for start, data in journal.slices(self._end_B):
             try:
+                self._values = weigh(data, self._values, BATCH)
                 batches, others, lines, parsed = parse(self._of_today(data))
             except NotARecord as error:
                 what = f"line {self._lines + error.index + 1} of {journal.path.name} {error}"

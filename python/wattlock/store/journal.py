@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wattlock.errors import StoreError
+from wattlock.store.bounds import LONGEST_LINE_B
 from wattlock.store.disk import named
 
 SLICE_B = 16 * 2**20
-# A header of 300 cases has about 0.1 MB.
-LONGEST_LINE_B = 64 * 2**20
 
 
 class Journal:
@@ -64,7 +63,8 @@ class Journal:
                     yield start, data[:end]
                 start, rest = start + end, data[end:]
                 if len(rest) > LONGEST_LINE_B:
-                    what = f"run {self.path.parent}: byte {start} of {self.path.name} begins no line"
+                    what = f"begins a line of more than {LONGEST_LINE_B} B, the limit"
+                    what = f"run {self.path.parent}: byte {start} of {self.path.name} {what}"
                     raise StoreError(what, hint="the records before it are whole; cut the file there, in a copy")
 
     def read(self, start: int, size_B: int) -> bytes:

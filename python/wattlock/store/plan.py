@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import StoreError
-from wattlock.store import schema_1
+from wattlock.store import bounds, planned, schema_1
+from wattlock.store.bounds import NotARecord
 from wattlock.store.schema import SCHEMA, check_version
 from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"
-_FIRST = ("id", "created", "seed", "probe_sha256", "device", "study")
-_OF_STUDY = ("id", "title", "looks", "target_percent", "smallest_effect_percent")
+MOST_B = 2**24
 _CASE_FIELDS = fields(Case)
 
 
@@ -83,13 +83,17 @@ def is_summed(text: bytes) -> bool:
 def read(folder: Path) -> list[dict[str, Any]]:
     """The lines of a run's plan, unknown fields included.
 
-    Raises StoreError where the folder is no run, its plan is damaged, or of a schema version that is not known.
+    Raises StoreError where the folder is no run, its plan is damaged, too large or not as its schema has it, or of a
+    schema version that is not known.
     """
     try:
-        text = (folder / NAME).read_bytes()
+        text = bounds.read(folder / NAME, MOST_B)
+        bounds.weigh(text)
     except (FileNotFoundError, NotADirectoryError):
         what = f"is not a run: it has no {NAME}" if folder.exists() else "there is no such folder"
         raise StoreError(f"run {folder}: {what}", hint="`wattlock run first-look` makes a run under runs/") from None
+    except NotARecord as error:
+        raise _damaged(folder, error.index + 1, str(error)) from None
     except OSError as error:
         what = f"run {folder}: {NAME} can't be read: {error.strerror}"
         raise StoreError(what, hint="check its permissions") from error
@@ -99,11 +103,8 @@ def read(folder: Path) -> list[dict[str, Any]]:
     check_version(str(folder), lines[0].get("schema"))
     if lines[0]["schema"] == schema_1.VERSION:
         lines = [json.loads(line) for line in schema_1.lines(text).splitlines()]
-    missing = [name for name in _FIRST if name not in lines[0]]
-    study = lines[0].get("study")
-    missing += [f"study.{name}" for name in _OF_STUDY if not isinstance(study, dict) or name not in study]
-    if missing:
-        raise _damaged(folder, 1, f"has no {missing[0]}")
+    if (found := planned.fault(lines)) is not None:
+        raise StoreError(f"run {folder}: {NAME}: {found}", hint=CHANGED)
     if any(line["kind"] == "sum" for line in lines) and not is_summed(text):
         raise StoreError(f"run {folder}: {NAME} is not what was planned", hint=CHANGED)
     return [line for line in lines if line["kind"] != "sum"]
@@ -111,7 +112,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 def refuse_without_sum(folder: Path) -> None:
     """Raises StoreError where the plan of a run has no sum that speaks for it."""
-    if not is_summed((folder / NAME).read_bytes()):
+    if not is_summed(bounds.read(folder / NAME, MOST_B)):
         raise StoreError(f"run {folder}: {NAME} has no sum, and the run is not sealed", hint=CHANGED)
 
 

@@ -7,20 +7,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from wattlock.store.bounds import NotARecord
 from wattlock.store.faults import filled
 from wattlock.store.schema import batch_columns, causes, least_values, required_columns
 
 # The probe writes the kind first; a line that begins otherwise is parsed to learn what it is.
-_BATCH = b'{"kind":"batch",'
+BATCH = b'{"kind":"batch",'
 _NAME_END = b'":'
-
-
-class NotARecord(ValueError):
-    """A whole line that is no record; `index` counts the slice's lines from 0."""
-
-    def __init__(self, index: int, why: str) -> None:
-        super().__init__(why)
-        self.index = index
 
 
 class Other(NamedTuple):
@@ -86,7 +79,7 @@ def parse(data: bytes) -> Parsed:
     lines.pop()
     batches, others, parsed = [], [], []
     for index, line in enumerate(lines):
-        if line.startswith(_BATCH):
+        if line.startswith(BATCH):
             batches.append(line)
             continue
         record = _record(line, index)

@@ -11,11 +11,12 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from wattlock.errors import StoreError
-from wattlock.store import plan
+from wattlock.store import bounds, parquet, plan
 from wattlock.store.disk import PART, named, settle, sync, write_whole
 from wattlock.store.index import Index
 from wattlock.store.journal import Journal
 from wattlock.store.records import slice_columns
+from wattlock.store.schema import required_columns
 from wattlock.study.inputs import sha256
 
 RECORDS = "records.jsonl"
@@ -25,6 +26,14 @@ SUMS = "SHA256SUMS"
 SEALED = (plan.NAME, BATCHES, HEADERS)
 FILES = (SUMS, *SEALED)
 """All that a sealed run is made of."""
+MOST_B = {SUMS: 2**12, plan.NAME: plan.MOST_B, HEADERS: 2**26, BATCHES: 2**28}
+"""The files of a sealed run, and the most bytes that each may have.
+
+A run of 304 cases has 1 MB in all, one of a million batches 30 MB of them. Parsed, a plan and records take ten times
+their size.
+"""
+MOST_OF_A_PROCESS = 2**18
+"""Batches: a process is read back whole. One of 300 cases that are visited 96 times has 29,000."""
 ROWS_OF_A_GROUP = 2**16  # a slice of 16 MiB has about as many
 
 
@@ -84,7 +93,8 @@ def drop_records(folder: Path) -> None:
 def verify(folder: Path) -> None:
     """Hashes the files of a sealed run again.
 
-    Raises StoreError naming the first file that is missing or is not what was sealed.
+    Raises StoreError naming the first file that is missing, holds more than a reader has room for, or is not what was
+    sealed.
     """
     sums = _sums(folder)
     for name in SEALED:
@@ -92,9 +102,29 @@ def verify(folder: Path) -> None:
             raise StoreError(f"run {folder}: {SUMS} does not name {name}", hint="it was changed after the sealing")
         if not (folder / name).is_file():
             raise StoreError(f"run {folder}: {name} is missing", hint="take it from a copy, or measure again")
+        bounds.refuse_large(folder / name, MOST_B[name])
         if _sha256(folder / name) != sums[name]:
             hint = "it was changed after the sealing; take it from a copy, or measure again"
             raise StoreError(f"run {folder}: {name} is not what was sealed", hint=hint)
+    parquet.refuse_large(folder / BATCHES)
+
+
+def refuse_foreign(folder: Path, batches: pl.LazyFrame, *, may_lack: bool) -> None:
+    """Raises StoreError where a column of the batches is none of theirs or is missing, or a process has too many.
+
+    * `batches`: all of a sealed run, with today's columns. `may_lack`: whether its schema had fewer of them.
+    """
+    columns, known = batches.collect_schema(), {**slice_columns(), "complete": pl.Boolean}
+    wrong = [name for name, kind in columns.items() if known.get(name) != kind]
+    wrong += [name for name in (*required_columns(), "complete") if name not in columns and not may_lack]
+    if wrong:
+        what = f"run {folder}: {BATCHES} has foreign columns or lacks some: {wrong[0][:40]!r}"
+        raise StoreError(what, hint=parquet.OTHER)
+    if batches.select(pl.len()).collect().item() > MOST_OF_A_PROCESS:
+        most = batches.group_by("process").len().max().collect(engine="streaming")["len"].item()
+        if most > MOST_OF_A_PROCESS:
+            what = f"run {folder}: a process has {most} batches, the limit is {MOST_OF_A_PROCESS}"
+            raise StoreError(what, hint=bounds.SMALLER)
 
 
 def refuse_uncommon(folder: Path) -> None:
@@ -121,7 +151,7 @@ def _check_rows(folder: Path, part: Path, index: Index) -> None:
 
 def _sums(folder: Path) -> dict[str, str]:
     try:
-        lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = bounds.read(folder / SUMS, MOST_B[SUMS]).decode(errors="replace").splitlines()
     except FileNotFoundError:
         hint = f"`wattlock run --resume {folder}` finishes it"
         raise StoreError(f"run {folder}: is not sealed", hint=hint) from None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wattlock.definitions import suggestion
 from wattlock.errors import StoreError
-from wattlock.store import plan
+from wattlock.store import bounds, plan
 
 ROOT = Path("runs")
 LAST = "last"
@@ -62,7 +62,7 @@ def _created(path: Path) -> tuple[datetime, int] | None:
     file = path / plan.NAME
     try:
         written_ns = file.stat().st_mtime_ns
-        if plan.is_summed(file.read_bytes()):
+        if plan.is_summed(bounds.read(file, plan.MOST_B)):
             return datetime.fromisoformat(plan.read(path)[0]["created"]).astimezone(UTC), written_ns
         return datetime.fromtimestamp(written_ns / 1e9, UTC), written_ns
     except (OSError, StoreError, TypeError, ValueError):

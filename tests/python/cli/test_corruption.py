@@ -154,7 +154,7 @@ def test_a_damaged_run_that_is_the_last_one_is_refused_and_not_passed_over(
     monkeypatch.chdir(tmp_path)
     for day, name in ((3, "early"), (9, "late")):
         created = CREATED.replace(day=day)
-        lines = plan_lines(STUDY, [CASE], id=name, created=created, seed=7, probe_sha256="", device=None)
+        lines = plan_lines(STUDY, [CASE], id=name, created=created, seed=7, probe_sha256="ab" * 32, device=None)
         RunFolder.create(Path("runs") / name, lines)
     plan = Path("runs/late/plan.jsonl")
     plan.write_bytes(plan.read_bytes().replace(b"2026-11-09", b"2026-11-01"))
@@ -170,7 +170,7 @@ def test_of_sixty_runs_that_begin_in_one_folder_at_a_time_one_is_there_with_its_
     path = tmp_path / "run"
 
     def create(seed: int) -> int | None:
-        plan = plan_lines(STUDY, [CASE], id=f"r{seed}", created=CREATED, seed=seed, probe_sha256="", device=None)
+        plan = plan_lines(STUDY, [CASE], id=f"r{seed}", created=CREATED, seed=seed, probe_sha256="ab" * 32, device=None)
         try:
             RunFolder.create(path, plan)
         except StoreError:

@@ -15,12 +15,12 @@ import pytest
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of
 from wattlock.errors import StoreError
-from wattlock.lab import bounds, child, pack, readings, turns
+from wattlock.lab import child, readings, turns
 from wattlock.lab.collection import RUNS, Collection
 from wattlock.lab.database import Busy
 from wattlock.lab.readings import Readings
 from wattlock.lab.turns import Turns
-from wattlock.store import seal
+from wattlock.store import parquet, seal
 
 LIMIT_S = 60.0
 
@@ -52,7 +52,7 @@ def test_a_start_reads_no_run_of_more_batches_than_there_may_be(
 ) -> None:
     lab = Collection.open(tmp_path)
     shutil.copytree(MEASURED, tmp_path / RUNS / hash_of(MEASURED))
-    monkeypatch.setattr(bounds, "MOST_ROWS", 10)
+    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
     (left_out,) = lab.catch_up()
     assert left_out.endswith("batches, the limit is 10")
     assert lab.count() == 0
@@ -65,7 +65,7 @@ def test_a_start_reads_no_run_of_a_larger_file_than_there_may_be(
 ) -> None:
     lab = Collection.open(tmp_path)
     shutil.copytree(MEASURED, tmp_path / RUNS / hash_of(MEASURED))
-    monkeypatch.setitem(pack.MOST_B, seal.HEADERS, 1000)
+    monkeypatch.setitem(seal.MOST_B, seal.HEADERS, 1000)
     (left_out,) = lab.catch_up()
     assert left_out.endswith("the limit is 1000 B")
 

@@ -29,7 +29,7 @@ from wattlock.lab.fleet import conductor, queued, routes, worker
 from wattlock.lab.fleet.options import Options
 from wattlock.lab.fleet.pages import Sets
 from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
-from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, sign
+from wattlock.lab.fleet.signing import KEY, VALID_S, Key, Order, key_of, refuse_replayed, signed
 from wattlock.lab.fleet.started import QUIET
 from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.worker import Done
@@ -154,9 +154,13 @@ def test_a_result_that_was_kept_before_a_kill_is_taken_and_not_measured_again(be
     ("altered", "why"),
     [
         (lambda order: replace(order, text=order.text.replace(b'"seed":', b'"seed":1')), "is not what was signed"),
-        (lambda order: replace(order, key=order.key._replace(process=7)), "was signed for"),
-        (lambda order: replace(order, target="two"), "was signed for"),
-        (lambda order: replace(order, signature=sign(SecretKey.new(), order)), "signed by key"),
+        (lambda order: replace(order, key=order.key._replace(process=7)), "is not what was signed"),
+        (lambda order: replace(order, target="two"), "is not what was signed"),
+        (lambda order: replace(order, who="somebody"), "is not what was signed"),
+        (lambda order: replace(order, limits=replace(order.limits, most_B=2**40)), "is not what was signed"),
+        (lambda order: replace(order, nonce="another"), "is not what was signed"),
+        (lambda order: replace(order, issued_s=order.issued_s + 1), "is not what was signed"),
+        (lambda order: signed(SecretKey.new(), order), "signed by key"),
         (lambda order: replace(order, signature=""), "no signature"),
     ],
 )
@@ -180,7 +184,33 @@ def test_a_worker_carries_out_no_plan_of_another_target(bench: Bench, monkeypatc
     monkeypatch.setenv(worker.TARGET, "one")
     monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
     with pytest.raises(NotVerified, match="came to the worker of one"):
-        worker.carry_out(replace(order, signature=sign(bench.key, order)))
+        worker.carry_out(signed(bench.key, order))
+
+
+def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_order() -> None:
+    orders = [
+        Order(Key(run, 0, shard), target, b"{}", LIMITS, "p")
+        for run, shard, target in (("r", "a target b", "c"), ("r", "a", "b target c"), ("r shard a", "", "c"))
+    ]
+    assert len({order.signed for order in orders}) == len(orders)
+
+
+def test_an_order_that_came_before_or_is_a_day_old_starts_nothing(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: Path
+) -> None:
+    monkeypatch.setenv(worker.TARGET, "one")
+    monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
+    monkeypatch.setenv(worker.ORDERS, str(tmp_path))
+    monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
+    order = signed(bench.key, Order(Key("run", 0, "a"), "one", b"{}\n", LIMITS, "the probe"))
+    with contextlib.suppress(ProbeError):  # no plan
+        worker.carry_out(order)
+    asked = scripted_probe.requested(devices)
+    with pytest.raises(NotVerified, match="came before"):
+        worker.carry_out(order)
+    with pytest.raises(NotVerified, match="more than a day ago"):
+        refuse_replayed(tmp_path, replace(order, nonce="new", issued_s=order.issued_s - VALID_S - 60))
+    assert scripted_probe.requested(devices) == asked
 
 
 def test_the_lab_keeps_its_key_and_nobody_else_reads_it(bench: Bench) -> None:
@@ -285,10 +315,10 @@ def test_a_name_that_means_another_device_now_is_not_carried_out_on_the_old_one(
     monkeypatch.setenv(worker.PUBLIC_KEY, key.public.line)
     monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
     monkeypatch.setattr(named, "target", lambda name: Device(named.described()[name].way))
-    signed = replace(order, signature=sign(key, order))
+    monkeypatch.setenv(worker.ORDERS, str(devices.parent))
     for way in ("ssh:old", "ssh:new"):
         (devices.parents[1] / "targets.toml").write_text(f'[two]\nway = "{way}"\n')
-        worker.carry_out(signed)
+        worker.carry_out(signed(key, order))
     assert started == ["ssh:old", "ssh:new"]
 
 

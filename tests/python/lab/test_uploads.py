@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from support.labs import COUNTED, MEASURED, asking, below, files_of, hash_of, pack_of, sent, tar_of
 from wattlock.errors import TransferRefused
-from wattlock.lab import bounds, child, pack
+from wattlock.lab import child, pack
 from wattlock.lab.collection import Collection
-from wattlock.store import seal
+from wattlock.store import parquet, seal
 from wattlock.study.inputs import sha256
 
 RUN = COUNTED / "m4"
@@ -91,7 +91,7 @@ def test_a_file_that_comes_twice_is_refused() -> None:
 
 def test_a_bomb_is_refused_by_its_header_before_it_is_read() -> None:
     head = tarfile.TarInfo("batches.parquet")
-    head.size = pack.MOST_B["batches.parquet"] + 1
+    head.size = seal.MOST_B["batches.parquet"] + 1
     assert refused(head.tobuf(tarfile.USTAR_FORMAT))
     head.size = 2**60
     assert refused(head.tobuf(tarfile.GNU_FORMAT))
@@ -173,7 +173,7 @@ def test_a_parquet_file_of_more_rows_than_a_run_may_have_is_refused_by_its_foote
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(MEASURED, run)
-    monkeypatch.setattr(bounds, "MOST_ROWS", 10)
+    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
     told = child.main(run)
     assert "batches, the limit is 10" in told["error"]
 

@@ -121,6 +121,11 @@ def changed_csv(name: str, change: Any) -> str:
             "",
         ),
         (lambda head, rows: [head.replace("(W)", "(nW)"), *rows], "W is not plausible", "--unit current=uA"),
+        (
+            lambda head, rows: [head, *(",-".join(row.rsplit(",", 1)) for row in rows)],
+            "W is not above 0",
+            "leads are the wrong way round",
+        ),
         (lambda head, rows: [head.replace("(s)", "(ms)"), *rows], "doesn't contain the run", "--unit time=ms"),
         (lambda head, rows: [head, *rows[:9], rows[4], *rows[9:]], "line 11: time 3.004 s does not rise", "columns"),
         (lambda head, rows: [head, *rows[::40]], "too slow for markers", "--meter recording:25Hz"),

@@ -20,12 +20,12 @@ from wattlock.study import InputFile
 def test_a_plan_holds_study_cases_and_inputs_but_no_path(tmp_path: Path) -> None:
     letter = InputFile("input-1", tmp_path / "love-letter.txt", 900, "ee" * 32)
     plan = plan_lines(
-        STUDY, [CASE], [letter], id="x", created=CREATED, seed=2**64 - 1, probe_sha256="ab", device="rp2040"
+        STUDY, [CASE], [letter], id="x", created=CREATED, seed=2**64 - 1, probe_sha256="ab" * 32, device=None
     )
     run = RunFolder.create(tmp_path / "run", plan)
     first, given, case = run.plan()
     assert first["study"] == STUDY.model_dump(mode="json")
-    assert (first["id"], first["seed"], first["device"]) == ("x", 2**64 - 1, "rp2040")
+    assert (first["id"], first["seed"], first["device"]) == ("x", 2**64 - 1, None)
     assert first["created"] == "2026-11-21T02:16:00+00:00"
     assert given == {"kind": "input", "data": "input-1", "size_B": 900, "sha256": "ee" * 32}
     assert case["payload_B"] == 64
@@ -80,7 +80,7 @@ def test_a_run_is_found_by_path_by_id_and_as_the_last(tmp_path: Path, monkeypatc
     root = Path("runs")
     for day, name in ((3, "a"), (9, "b"), (5, "c")):
         plan = plan_lines(
-            STUDY, [CASE], id=name, created=CREATED.replace(day=day), seed=7, probe_sha256="", device=None
+            STUDY, [CASE], id=name, created=CREATED.replace(day=day), seed=7, probe_sha256="ab" * 32, device=None
         )
         RunFolder.create(root / name, plan)
     (root / "notes").mkdir()
@@ -97,7 +97,7 @@ def test_a_run_is_found_by_path_by_id_and_as_the_last(tmp_path: Path, monkeypatc
 
 def test_of_two_runs_that_began_in_one_second_the_last_is_the_one_planned_later(tmp_path: Path) -> None:
     for later, name in ((1, "z"), (2, "a")):
-        plan = plan_lines(STUDY, [CASE], id=name, created=CREATED, seed=7, probe_sha256="", device=None)
+        plan = plan_lines(STUDY, [CASE], id=name, created=CREATED, seed=7, probe_sha256="ab" * 32, device=None)
         folder = RunFolder.create(tmp_path / name, plan)
         os.utime(folder.path / "plan.jsonl", ns=(0, later))
     assert find("last", tmp_path) == tmp_path / "a"

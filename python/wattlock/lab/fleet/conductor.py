@@ -30,11 +30,11 @@ from wattlock.lab.fleet.goals import Goals
 from wattlock.lab.fleet.options import Options
 from wattlock.lab.fleet.queue import HELD, Queue
 from wattlock.lab.fleet.queued import Queued, Send
-from wattlock.lab.fleet.signing import Order, key_of
+from wattlock.lab.fleet.signing import Order, forget, key_of
 from wattlock.lab.fleet.started import DATABASE
 from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.targets import targets
-from wattlock.lab.fleet.worker import PUBLIC_KEY, TARGET, Done, carry_out
+from wattlock.lab.fleet.worker import ORDERS, PUBLIC_KEY, TARGET, Done, carry_out
 from wattlock.lab.pack import packed
 from wattlock.publish.minisign import SecretKey
 from wattlock.run import begin
@@ -49,9 +49,9 @@ from wattlock.targets.programs import NotInstalled
 from wattlock.targets.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from distributed import LocalCluster, Nanny
+    from distributed import Nanny, SpecCluster
 
-FOLDER, LOCK = "fleet", "lock"
+FOLDER, LOCK, SEEN = "fleet", "lock", "orders"
 LOOK_S = 0.5
 ROOM = "make room on the lab's host: the job goes on by itself"
 NEW_TARGETS_S = 5.0
@@ -206,7 +206,7 @@ class Fleet:
     def __init__(
         self,
         data: Path,
-        cluster: LocalCluster,
+        cluster: SpecCluster,
         scheduler: Scheduler,
         drive: Callable[[Send, str, Callable[[], bool]], Drive],
         advance: Callable[[Sequence[str]], None],
@@ -251,18 +251,21 @@ class Fleet:
         """A worker process that is started anew whenever it ends."""
         from distributed import Nanny
 
+        from wattlock.lab.fleet.quiet import QuietWorker
+
         return await Nanny(
             self._cluster.scheduler_address,
             nthreads=1,
             name=called,
             resources={RESOURCE + called: 1},
             memory_limit=0,
-            env={TARGET: called, PUBLIC_KEY: self._key},
+            env={TARGET: called, PUBLIC_KEY: self._key, ORDERS: str(self._data / FOLDER / SEEN)},
             security=self._cluster.security,
             local_directory=str(self._data / FOLDER / "dask"),
             worker_port=0,
             host="127.0.0.1",
             dashboard=False,
+            worker_class=QuietWorker,
         )
 
     def _send(self, order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
@@ -287,19 +290,23 @@ def conducted(data: Path) -> Iterator[Fleet]:
         except BlockingIOError:
             raise StoreError(f"{data}: its fleet runs already", hint="stop the other lab of this folder") from None
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client, SpecCluster
         from distributed.security import Security
+
+        from wattlock.lab.fleet.quiet import QuietScheduler
 
         lab, key = Collection.open(data, os.environ.get(DATABASE)), key_of(data)
         queue = Queue(lab.engine, float(os.environ.get(BACKOFF, Queue.backoff_s)))
         queue.recover()
         _clear(data / FOLDER, queue)
+        forget(data / FOLDER / SEEN)
         # A task whose worker died is begun again by the queue, which counts how often.
         dask.config.set({"distributed.scheduler.allowed-failures": 0})
         # Who reaches a scheduler can have any program run: certificates of this process alone keep others out.
         security = Security.temporary()
-        settings = {"n_workers": 0, "host": "127.0.0.1", "protocol": "tls://", "dashboard_address": None}
-        with LocalCluster(**settings, security=security, silence_logs=50) as cluster, Client(cluster) as client:
+        settings = {"host": "127.0.0.1", "protocol": "tls://", "port": 0, "security": security, "dashboard": False}
+        spec = {"cls": QuietScheduler, "options": settings}
+        with SpecCluster(scheduler=spec, security=security, silence_logs=50) as cluster, Client(cluster) as client:
             scheduler = Scheduler(cluster.scheduler_address, client, "the queue begins it again")
             yield Fleet(
                 data,

@@ -31,8 +31,14 @@ LONGEST_WAIT_S = 60.0
 HELD = (Away, Busy, DiskFull)
 """What ends by itself or by who keeps the host: work waits for it, and none of it has failed."""
 OPEN = (State.queued, State.under_way)
+MOST_OPEN, MOST_OF_ONE = 1000, 200
+"""Jobs that are queued or under way: of all, and of one token, or of all who ask a lab without tokens."""
 TASK_FIELDS = tuple(column.name for column in Task.__table__.columns if column.name != "result")
 """What of a task is given as data."""
+
+
+class Full(InputError):
+    """More jobs are open than may be."""
 
 
 @dataclass
@@ -58,9 +64,10 @@ class Queue:
 
         * `batch`: common to jobs that are set beside each other. `token`: the id of who asked.
 
-        Raises InputError where there is no such study: files of the lab's host are not for who asks.
+        Raises InputError where there is no such study: files of the lab's host are not for who asks; Full.
         """
         refuse_unknown(study)
+        self.refuse_full(1, token)
         job = Job(
             batch=batch or secrets.token_hex(4),
             study=study,
@@ -74,6 +81,17 @@ class Queue:
             opened.add(job)
             opened.flush()
             return job.number
+
+    def refuse_full(self, more: int, token: str | None) -> None:
+        """Raises Full where so many more jobs would be too many open ones, of all or of who asks."""
+        open_ = select(func.count()).select_from(Job).where(Job.state.in_(OPEN))
+        with session(self.engine) as opened:
+            of_all = opened.scalar(open_) or 0
+            of_asker = opened.scalar(open_.where(Job.token.is_(token) if token is None else Job.token == token)) or 0
+        for count, most, whose in ((of_asker, MOST_OF_ONE, "by this token"), (of_all, MOST_OPEN, "in the queue")):
+            if count + more > most:
+                what = f"{count} open jobs {whose} and {more} more, the limit is {most}"
+                raise Full(what, hint="wait until some are done, or cancel some")
 
     def next_job(self, target: str) -> Job | None:
         """The oldest job of a target that may begin, under way now; null without one."""
@@ -198,6 +216,7 @@ class Queue:
 
     def again(self, number: int) -> bool:
         """Queues a job again that failed: its run goes on where it stands; false where it hasn't failed."""
+        self.refuse_full(1, self.job(number).token)
         again = {"state": State.queued, "attempts": 0, "reason": None}
         of_job = update(Task).where(Task.job == number, Task.state == State.failed)
         with session(self.engine) as opened:

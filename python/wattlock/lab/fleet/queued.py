@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wattlock.errors import ProbeError, WattlockError, WayError
 from wattlock.lab.fleet.queue import HELD, Queue
-from wattlock.lab.fleet.signing import Key, Order, sign
+from wattlock.lab.fleet.signing import Key, Order, signed
 from wattlock.lab.fleet.tables import State
 from wattlock.lab.fleet.worker import Done
 from wattlock.publish.minisign import SecretKey
@@ -106,7 +106,6 @@ class Queued:
 
     def _once(self, key: Key, order: Order, stopped: Callable[[], bool] | None) -> Done:
         """The result of a task: kept from before, or carried out now."""
-        order = replace(order, signature=sign(self.key, order))
 
         def over() -> bool:
             return self.is_cancelled() or (stopped is not None and stopped())
@@ -118,7 +117,7 @@ class Queued:
             if task.state in {State.failed, State.cancelled} or not self.queue.begin(key, self.called):
                 raise Refused(f"{order.who}: its task is {task.state}: {task.reason or CANCELLED}", hint=ASK_AGAIN)
             try:
-                done = self.send(order, task.attempts, over)
+                done = self.send(signed(self.key, order), task.attempts, over)
                 if done.code == -signal.SIGKILL:
                     raise WayError(f"{order.who} was killed", hint="something on the device ends programs: its memory?")
             except HELD:

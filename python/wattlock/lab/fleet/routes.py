@@ -131,6 +131,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
 
     def put() -> list[int]:
         queue = Queue(lab.engine)
+        queue.refuse_full(len(set(wanted)), token)
         return [queue.enqueue(study, one, options, batch=batch, token=token) for one in dict.fromkeys(wanted)]
 
     numbers = await run_in_threadpool(put)
@@ -173,15 +174,15 @@ async def post_change(request: Request, lab: Lab, number: Number, what: str) -> 
     return JSONResponse({"job": number})
 
 
-async def given_by(request: Request, lab: Lab) -> tuple[dict[str, Any], str | None]:
+async def given_by(request: Request, lab: Lab, scope: Scope = Scope.plan) -> tuple[dict[str, Any], str | None]:
     """What was sent, and the id of the token of who sent it.
 
     A form of a page has the page's own mark and the browser's cookie; a program sends JSON and its token. Raises Denied
-    where neither may queue, before anything of it is read.
+    where neither has that scope, before anything of it is read.
     """
     token = request.cookies.get(COOKIE) if is_form(request) else bearer(request)
     try:
-        id_ = await run_in_threadpool(tokens.check, lab.engine, token, Scope.plan)
+        id_ = await run_in_threadpool(tokens.check, lab.engine, token, scope)
     except Denied as error:
         if token:
             await refused(request, error)

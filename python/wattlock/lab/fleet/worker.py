@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from wattlock.errors import NotVerified
-from wattlock.lab.fleet.signing import Order, refuse_unsigned
+from wattlock.lab.fleet.signing import Order, refuse_replayed, refuse_unsigned
 from wattlock.publish.minisign import PublicKey
 from wattlock.targets import Target, named
 from wattlock.targets.scheduler import this_worker
 
-TARGET, PUBLIC_KEY = "WATTLOCK_FLEET_TARGET", "WATTLOCK_FLEET_KEY"
+TARGET, PUBLIC_KEY, ORDERS = "WATTLOCK_FLEET_TARGET", "WATTLOCK_FLEET_KEY", "WATTLOCK_FLEET_ORDERS"
 """By which the lab tells a worker what is its own, before any task reaches it."""
 
 
@@ -28,12 +29,14 @@ class Done(NamedTuple):
 def carry_out(order: Order) -> Done:
     """One process of the probe on this worker's device, to its end, or until its task is released.
 
-    Raises NotVerified where the order is not signed, is for another target, or was changed; what `Target.start` raises.
+    Raises NotVerified where the order is not signed, is for another target, was changed, or came before; what
+    `Target.start` raises.
     """
     own = os.environ[TARGET]
     refuse_unsigned(PublicKey.parse(os.environ[PUBLIC_KEY], named=PUBLIC_KEY), order)
     if order.target != own:
         raise NotVerified(f"a plan for {order.target} came to the worker of {own}", hint="the lab sends each its own")
+    refuse_replayed(Path(os.environ[ORDERS]), order)
     _, released = this_worker()
     written: list[bytes] = []
     limits = replace(order.limits, stopped=released)
