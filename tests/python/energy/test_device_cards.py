@@ -112,7 +112,7 @@ def test_no_point_and_a_point_at_nothing_are_refused(pairs: list[tuple[float, fl
 def test_a_card_kept_in_a_run_is_the_card_and_a_damaged_one_is_refused(name: str) -> None:
     card = cards.load(name).card
     assert cards.kept(name, card.model_dump()) == cards.Device(name, card)
-    with pytest.raises(InputError, match="the run's device card can't be read") as refusal:
+    with pytest.raises(InputError, match="the run's device_card: has") as refusal:
         cards.kept(name, card.model_dump() | {"voltage": None, "power": None})
     assert "--device" in refusal.value.hint
 
