@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -48,9 +49,7 @@ OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Act
 def lab(
     context: typer.Context,
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
-    run: Annotated[
-        str, typer.Argument(metavar="HASH", help="The run that leaves the lab, for remove.", show_default=False)
-    ] = "",
+    run: Annotated[str, typer.Argument(metavar="HASH", help="The run to remove.", show_default=False)] = "",
     *,
     data: Annotated[
         Path, typer.Option("--data", metavar="DIR", help="The lab's folder; serve and token make it.")
@@ -95,10 +94,8 @@ def lab(
 
     The run folders below DIR/runs are the truth, and DIR/lab.db is an index of them: `reindex` makes it again. A lab
     without a token is open to this machine and listens on loopback alone; once there is a token everybody needs one.
-    `token` prints a new one this once, `tokens` lists them, `revoke` ends one.
-
-    `remove HASH` takes one run out: its folder goes below DIR/removed, the audit log has a line, and it can be pushed
-    again.
+    `token` prints a new one this once, `tokens` lists them, `revoke` ends one. `remove HASH` takes a run out: its
+    folder goes below DIR/removed, and it can be pushed again.
 
     With --fleet or --target the page of the queue measures studies on targets; nothing is lost where a device vanishes
     or the lab is killed.
@@ -112,28 +109,32 @@ def lab(
     """
     from wattlock import extras
 
+    _refuse_unfit(context, action, data, run)
+    extras.require("report")
+    extras.require("lab")
+    if action is Action.serve:
+        if https:
+            extras.require("page")
+        wanted = _targets(target or [], named=fleet)
+        _serve(data, bind, name or [], wanted, needs_token=need_token, database=database, tls=https)
+        return
+    actions: dict[Action, Callable[[], None]] = {
+        Action.reindex: lambda: _reindex(data, database),
+        Action.token: lambda: _token(data, database, scope, days),
+        Action.tokens: lambda: _tokens(data, database, form),
+        Action.remove: lambda: _remove(data, database, run),
+        Action.revoke: lambda: _revoke(data, database, token_id),
+    }
+    actions[action]()
+
+
+def _refuse_unfit(context: typer.Context, action: Action, data: Path, run: str) -> None:
+    """Raises InputError for what another action takes."""
     if run and action is not Action.remove:
         raise InputError(f"{run}: {action} takes no run", hint=f"wattlock lab remove HASH --data {data}")
     for option in given(context):
         if option in OPTIONS and OPTIONS[option] is not action:
             raise InputError(f"{option} is for {OPTIONS[option]}", hint=f"wattlock lab {OPTIONS[option]} --data {data}")
-    extras.require("report")
-    extras.require("lab")
-    if action is Action.serve:
-        wanted = _targets(target or [], named=fleet)
-        if https:
-            extras.require("page")
-        _serve(data, bind, name or [], wanted, needs_token=need_token, database=database, tls=https)
-    elif action is Action.reindex:
-        _reindex(data, database)
-    elif action is Action.token:
-        _token(data, database, scope, days)
-    elif action is Action.tokens:
-        _tokens(data, database, form)
-    elif action is Action.remove:
-        _remove(data, database, run)
-    else:
-        _revoke(data, database, token_id)
 
 
 def _targets(given: list[str], *, named: bool) -> list[str]:

@@ -256,9 +256,6 @@ def read(folder: RunFolder) -> Result:
     metered = [header for header in whole if header.get("meter")]
     if not headers:
         raise StoreError(f"run {folder.path}: no process is complete", hint="`wattlock run --resume` goes on with it")
-    if metered and not folder.plan()[0].get("meter"):
-        what = f"run {folder.path}: meter of its plan is null, and its records have one"
-        raise StoreError(what, hint="the file was changed; take it from a copy")
     energies = _energies(folder, metered) if metered else None
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
@@ -404,6 +401,9 @@ def _emulator(header: Mapping[str, Any]) -> str | None:
 
 
 def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    if not folder.plan()[0].get("meter"):
+        what = f"run {folder.path}: meter of its plan is null, and its records have one"
+        raise StoreError(what, hint="the file was changed; take it from a copy")
     meter = headers[0]["meter"]
     processes = {header["process"] for header in headers}
     records = [one for one in folder.records("energy_block") if one["process"] in processes]

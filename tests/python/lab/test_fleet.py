@@ -29,7 +29,7 @@ from wattlock.lab.fleet import conductor, queued, routes, worker
 from wattlock.lab.fleet.options import Options
 from wattlock.lab.fleet.pages import Sets
 from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
-from wattlock.lab.fleet.signing import KEY, VALID_S, Key, Order, key_of, refuse_replayed, signed
+from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, signed
 from wattlock.lab.fleet.started import QUIET
 from wattlock.lab.fleet.tables import Job, State
 from wattlock.lab.fleet.worker import Done
@@ -185,32 +185,6 @@ def test_a_worker_carries_out_no_plan_of_another_target(bench: Bench, monkeypatc
     monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
     with pytest.raises(NotVerified, match="came to the worker of one"):
         worker.carry_out(signed(bench.key, order))
-
-
-def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_order() -> None:
-    orders = [
-        Order(Key(run, 0, shard), target, b"{}", LIMITS, "p")
-        for run, shard, target in (("r", "a target b", "c"), ("r", "a", "b target c"), ("r shard a", "", "c"))
-    ]
-    assert len({order.signed for order in orders}) == len(orders)
-
-
-def test_an_order_that_came_before_or_is_a_day_old_starts_nothing(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: Path
-) -> None:
-    monkeypatch.setenv(worker.TARGET, "one")
-    monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
-    monkeypatch.setenv(worker.ORDERS, str(tmp_path))
-    monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
-    order = signed(bench.key, Order(Key("run", 0, "a"), "one", b"{}\n", LIMITS, "the probe"))
-    with contextlib.suppress(ProbeError):  # no plan
-        worker.carry_out(order)
-    asked = scripted_probe.requested(devices)
-    with pytest.raises(NotVerified, match="came before"):
-        worker.carry_out(order)
-    with pytest.raises(NotVerified, match="more than a day ago"):
-        refuse_replayed(tmp_path, replace(order, nonce="new", issued_s=order.issued_s - VALID_S - 60))
-    assert scripted_probe.requested(devices) == asked
 
 
 def test_the_lab_keeps_its_key_and_nobody_else_reads_it(bench: Bench) -> None:
