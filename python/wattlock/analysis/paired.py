@@ -10,11 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
 from wattlock.analysis import within
 from wattlock.analysis.consensus import NORMAL_MAD, joined
-from wattlock.analysis.estimate import UNSEEN_ERROR, half_width_of
+from wattlock.analysis.estimate import COMMON_WEIGHT, UNSEEN_ERROR, half_width_of
 from wattlock.analysis.looks import LEVEL
 
 LOOKS = (5, 8, 12, 20, 30, 45, 70, 100)
@@ -161,7 +163,19 @@ def beside(summaries: pl.DataFrame, pairs: Mapping[int, int]) -> pl.DataFrame:
     )
 
 
-def ratio_over_processes(values: Sequence[float], errors: Sequence[float], level: float) -> tuple[float, float]:
+def leant(errors: Sequence[float], visits: Sequence[int]) -> NDArray[np.float64]:
+    """Standard errors as `estimate.errors_of` has them: what few visits scatter leans on what the median process's do.
+
+    A visit is the only one at its place of the stack in a process of few: their scatter tells nothing.
+    """
+    count = np.asarray(visits, dtype=np.float64)
+    freedom, scatter = np.maximum(count - within.PLACES, 0.0), np.square(errors) * count
+    common = float(np.median(scatter[freedom > 0])) if freedom.any() else 0.0
+    leaning = (freedom * scatter + COMMON_WEIGHT * common) / (freedom + COMMON_WEIGHT)
+    return np.asarray(np.sqrt(leaning / count))
+
+
+def ratio_over_processes(values: Sequence[float], errors: ArrayLike, level: float) -> tuple[float, float]:
     """Log ratio over processes, and the half-width of its interval at `level`: their consensus.
 
     * `values`: log ratio of each process; `errors`: their standard errors within the process.
@@ -179,7 +193,8 @@ def ratios(rows: pl.DataFrame, looks: Sequence[int]) -> dict[tuple[int, int], tu
     for (first, second), group in rows.group_by("first", "second", maintain_order=True):
         if group.height < 2:
             continue
-        gap, half_width = ratio_over_processes(group["log_ratio"].to_list(), group["error"].to_list(), level)
+        errors = leant(group["error"].to_list(), group["visits"].to_list())
+        gap, half_width = ratio_over_processes(group["log_ratio"].to_list(), errors, level)
         found[first, second] = gap, half_width
         found[second, first] = -gap, half_width
     return found

@@ -12,6 +12,7 @@ import polars as pl
 
 from wattlock.analysis.consensus import joined
 from wattlock.analysis.distributions import t_quantile
+from wattlock.analysis.estimate import errors_of
 from wattlock.analysis.looks import level_of_a_look
 from wattlock.definitions.constants import constant
 
@@ -93,7 +94,8 @@ def _judge_kind(
         {"case": [case["case"] for case in cases], "role": [case["role"] for case in cases]},
         schema={"case": pl.Int64, "role": pl.String},
     ).unique("case")
-    by_role = summaries.join(roles, on="case").select("process", "role", "log_canaries", "error")
+    leant = summaries.with_columns(error=pl.Series(errors_of(summaries), dtype=pl.Float64))
+    by_role = leant.join(roles, on="case").select("process", "role", "log_canaries", "error")
     reference = by_role.filter(pl.col("role") == "reference").select("process", at="log_canaries", at_error="error")
     pairs = by_role.join(reference, on="process").sort("process")
     for role, truth in TRUTHS.items():
@@ -106,7 +108,7 @@ def _judge_kind(
             t_quantile(freedom, 1 - level / 2) * error for level in (level_of_a_look(looks), SELF_CHECK_LEVEL)
         )
         missed = abs(mean - math.log(truth))
-        state: State = "failed" if missed - wide > MISS else "not resolved" if half > math.log1p(MATTERS) else "passed"
+        state: State = "failed" if missed - wide > MISS else "passed" if half <= math.log1p(MATTERS) else "not resolved"
         interval = (math.exp(mean - half), math.exp(mean + half))
         yield Verdict(NAMES[role], math.exp(mean), *interval, truth, state, found.height, core_class)
 

@@ -49,9 +49,9 @@ WIDE = frozenset({"avx2", "avx512", "vaes256", "vaes512"})
 WITNESS = "witness_before_ticks"
 """A column that is there where a witness of the same width stood beside batches of wide code."""
 
-THROTTLED = 0.4
-"""Without a witness: a batch of wide code that takes half as much again (log) as the fastest tenth was throttled. What
-was seen took 3.1 times as long; a second speed by layout is 11 % apart."""
+THROTTLED = 0.5
+"""Without a witness: a batch of wide code that takes 1.65 times as long (log) as the fastest tenth of its case in any
+process was throttled. What was seen took 3.1 times as long; a second speed by layout is 11 % apart."""
 
 NEIGHBOUR: float = 1 + constant("neighbour_percent") / 100
 """A burst that takes more than this of what it takes on a quiet core means a neighbour."""
@@ -137,8 +137,9 @@ def undisturbed(quiet_ppm: int | None, step_ticks: int = 0) -> pl.Expr:
     return undisturbed_else & quiet[0] & quiet[1]
 
 
-LEVELS_A_DOUBLING, AGREE, A_QUIET_SHARE, LEAST_QUIET = 700, 10, 0.01, 20
-"""The quiet level is found on a scale of 0.1 %: the least 1 % that holds a hundredth of a run's bursts, 20 at least."""
+LEVELS_A_DOUBLING, AGREE, A_QUIET_SHARE, A_TENTH, LEAST_QUIET = 700, 10, 0.01, 0.1, 20
+"""The quiet level is found on a scale of 0.1 %: the least 1 % that holds a hundredth of a run's bursts, 20 at least, or
+a tenth where that is below what any process learnt."""
 
 
 def burst_levels(batches: pl.DataFrame) -> pl.DataFrame:
@@ -167,11 +168,14 @@ def quiet_level(levels: pl.DataFrame, found: Sequence[int]) -> int | None:
         return None
     ordered = sorted(found)
     twice = (low for low, high in pairwise(ordered) if high <= low * 1.01)
-    return max(ordered[0], min(next(twice, ordered[-1]), _agreed(levels) or ordered[-1]))
+    learnt = max(ordered[0], min(next(twice, ordered[-1]), _agreed(levels, A_QUIET_SHARE) or ordered[-1]))
+    # All may have learnt beside a neighbour that left: what a tenth of the bursts agree on is a quiet core.
+    quieter = _agreed(levels, A_TENTH)
+    return quieter if quieter is not None and quieter * NEIGHBOUR < learnt else learnt
 
 
-def _agreed(levels: pl.DataFrame) -> int | None:
-    """The least level on which a hundredth of the bursts agree; None where none do."""
+def _agreed(levels: pl.DataFrame, share: float) -> int | None:
+    """The least level on which this share of the bursts agrees; None where none does."""
     counted = levels.group_by("level").agg(pl.col("bursts").sum()).sort("level")
     if counted.is_empty():
         return None
@@ -179,7 +183,7 @@ def _agreed(levels: pl.DataFrame) -> int | None:
     ends = places.searchsorted(places + AGREE, side="left")
     up_to = bursts.cumsum()
     agreeing = up_to[ends - 1] - up_to + bursts
-    enough = agreeing >= max(LEAST_QUIET, A_QUIET_SHARE * float(up_to[-1]))
+    enough = agreeing >= max(LEAST_QUIET, share * float(up_to[-1]))
     if not enough.any():
         return None
     first = int(enough.argmax())
@@ -295,13 +299,16 @@ def _throttled(clean: pl.DataFrame) -> pl.DataFrame:
     """
     wide = clean.lazy().filter("wide" if WITNESS not in clean.columns else pl.col("wide") & pl.col(WITNESS).is_null())
     fastest = pl.col("log").quantile(0.1, "linear").over("visited", "segment", "whole")
+    # A process that met the slow state alone is told by the others.
+    fastest = fastest.min().over(pl.col("visited") % CASES, "segment", "whole")
     slower = wide.with_columns(slower=pl.col("log") - fastest)
     return slower.filter(pl.col("slower") > THROTTLED).select("row", "visited", "slower").collect()
 
 
 def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
     """Whole undisturbed batches, by segment over their rounds and then by case over its segments."""
-    kept = _weighted(whole)
+    mean = pl.when(pl.col("weight") > 0).then("log").mean().over("visited", "segment", "centre")
+    kept = _weighted(whole).with_columns(off=pl.col("log") - mean)
     weight, inside = pl.col("weight") / pl.col("weight").sum(), pl.col("weight") > 0
     # In their order: the sum over the segments of a case is the same to the bit each time.
     by_segment = kept.group_by("visited", "segment", maintain_order=True).agg(
@@ -313,7 +320,7 @@ def _by_case(whole: pl.DataFrame) -> pl.DataFrame:
         rounds=pl.len(),
         spread=pl.col("log").std(),
         # Of the mean of what lies within the fence; a cut case's segments have too few rounds each for it.
-        squares=((pl.col("log") - pl.col("log").filter(inside).mean()) ** 2).filter(inside).sum(),
+        squares=pl.col("off").pow(2).filter(inside).sum(),
         kept=inside.sum(),
     )
     several = pl.col("count") >= MANY_SEGMENTS
@@ -350,7 +357,10 @@ def _error() -> pl.Expr:
 
 
 def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
-    """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much."""
+    """The batches with `weight`: 0 beyond the fence, else 1; where places differ, so that each place has as much.
+
+    * Adds `centre` too: the place whose mean a batch scatters about, -1 where that is the mean of all.
+    """
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
     place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
@@ -360,7 +370,12 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     within = pl.col("within") | ~pl.col("within").any().over("visited", "segment")
     known = known.with_columns(weight=within.cast(pl.Float64))
     by_place = _by_place(known.drop("row", strict=False).with_row_index("row"))
-    return known.with_columns(known["weight"].scatter(by_place["row"], by_place["weight"]))
+    own = pl.int_range(pl.len()).is_in(by_place["row"].implode())
+    return known.with_columns(
+        known["weight"].scatter(by_place["row"], by_place["weight"]),
+        # Where places differ a round scatters about the mean of its place.
+        centre=pl.when(own).then("place").otherwise(-1),
+    )
 
 
 def _by_place(known: pl.DataFrame) -> pl.DataFrame:

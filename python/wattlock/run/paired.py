@@ -99,8 +99,9 @@ class PairedTiming(Timing):
 
     def _next_visits(self, case: int, rows: pl.DataFrame) -> int:
         least, _, most = shards.bounds_of_visits(self.segments.get(case, 1))
-        spread = float(np.median(rows["error"] * rows["visits"].sqrt()))
-        between = consensus(rows["log_ratio"].to_numpy()[None], rows["error"].to_numpy()[None]).between[0]
+        errors = paired.leant(rows["error"].to_list(), rows["visits"].to_list())
+        spread = float(np.median(errors * rows["visits"].sqrt().to_numpy()))
+        between = consensus(rows["log_ratio"].to_numpy()[None], errors[None]).between[0]
         return max(least, estimate.next_visits(float(between), spread, most))
 
     def _rows(self) -> pl.DataFrame:

@@ -127,3 +127,9 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int) -> None:
         mean, half_width = paired.ratio_over_processes(list(values), [0.001] * count, 0.05)
         missed += abs(mean - 0.01) > half_width
     assert missed / tries < 0.05 + 3 * math.sqrt(0.05 * 0.95 / tries)
+
+
+def test_a_process_of_as_many_visits_as_places_leans_on_the_others() -> None:
+    errors = paired.leant([0.0, 0.005, 0.005, 0.005], [4, 24, 24, 24])
+    assert errors[0] == pytest.approx(0.005 * math.sqrt(24 / 4))
+    assert errors[1:] == pytest.approx([0.005] * 3)

@@ -323,3 +323,30 @@ def test_a_second_speed_of_a_browser_is_no_turn_of_another_program(share: float)
     batches = [batch(one * math.exp(draw.gauss(0, 0.005)), round=number) for number, one in enumerate(speeds)]
     assert page_of(batches)["log_canaries"] == exactly(math.log(0.5) + share * math.log(1.11), abs=0.003)
     assert page_of(batches) == summary_of(batches)
+
+
+def bursts(*shares: tuple[int, int]) -> pl.DataFrame:
+    """How often bursts took so many millionths of their canary."""
+    rows = [batch(burst=ppm / QUIET_PPM) for ppm, count in shares for _ in range(count)]
+    return within.burst_levels(frame(rows))
+
+
+def test_a_level_that_one_process_alone_learnt_and_no_batch_meets_is_not_the_runs() -> None:
+    level = within.quiet_level(bursts((377_000, 2_000)), [336_000, 377_000, 377_100, 377_200])
+    assert level == pytest.approx(377_000, rel=0.002)
+
+
+def test_where_all_processes_learnt_beside_a_neighbour_that_left_the_bursts_tell_the_quiet_core() -> None:
+    level = within.quiet_level(bursts((377_000, 600), (471_000, 400)), [471_000] * 5)
+    assert level == pytest.approx(377_000, rel=0.01)
+
+
+def test_a_few_stray_bursts_below_what_all_processes_learnt_make_the_core_no_quieter() -> None:
+    assert within.quiet_level(bursts((350_000, 25), (377_000, 1_975)), [377_000] * 5) == 377_000
+
+
+def test_the_error_of_a_case_whose_places_differ_is_that_about_each_places_mean() -> None:
+    draw = np.random.default_rng(2)
+    logs = [0.1 * (number % 4 == 3) + draw.normal(0, 0.001) for number in range(24)]
+    batches = [batch(math.exp(log), round=number, place=number % 4) for number, log in enumerate(logs)]
+    assert summary_of(batches)["error"] < 0.0005
