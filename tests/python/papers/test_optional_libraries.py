@@ -27,7 +27,7 @@ SEEDS = range(4)
 
 @cache
 def recorded() -> pl.DataFrame:
-    return pl.read_parquet(RECORDED)
+    return pl.read_parquet(RECORDED).with_columns(readiness=pl.lit("steady"))
 
 
 def made_up(seed: int) -> pl.DataFrame:

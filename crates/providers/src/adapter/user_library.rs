@@ -99,7 +99,9 @@ impl Own {
 
     fn library(&self) -> Result<&'static Opened, String> {
         self.opened
-            .get_or_init(|| open(Path::new(&self.named.path), self.has_others).map(|opened| &*Box::leak(Box::new(opened))))
+            .get_or_init(|| {
+                open(Path::new(&self.named.path), self.has_others).map(|opened| &*Box::leak(Box::new(opened)))
+            })
             .clone()
     }
 }
