@@ -111,8 +111,7 @@ def differences(one: Mapping[Factors, list[float]], other: Mapping[Factors, list
         if min(map(len, sides)) < 5:
             continue
         widths = [
-            estimate.t_half_width(float(side.std(ddof=1)), len(side), LEVEL, estimate.UNSEEN_ERROR)
-            for side in sides
+            estimate.t_half_width(float(side.std(ddof=1)), len(side), LEVEL, estimate.UNSEEN_ERROR) for side in sides
         ]
         found.error.append(abs(float(sides[0].mean() - sides[1].mean())))
         found.width.append(math.hypot(*widths))
