@@ -24,8 +24,11 @@ from wattlock.store import RunFolder, plan, seal
 
 pytestmark = needs(postgresql.FOUND, "PostgreSQL or its driver is missing: apt-get install postgresql, make dev")
 QUESTIONS = 200
-STUDIES = ("B", "a b", "a-b", "a_b", "ab", "\u00e4", "\u4e2d", "nul\0", "50%", "it's", 'a"b')
-"""Words that languages order otherwise than octets, and such as a database might take for its own."""
+STUDIES = ("b", "a-b", "ab", "a-1", "a1", "aa-b", "1-a", "select", "null")
+"""Names that languages order otherwise than octets, and such as a database might take for its own."""
+
+ODD = ("B", "a b", "a_b", "\u00e4", "\u4e2d", "nul\0", "50%", "it's", 'a"b')
+"""Words that no study may be called by, which are asked for all the same."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +77,7 @@ def questions(lab: Collection) -> list[str]:
     odd = ["", "nobody", "%", "_", "'; DROP TABLE run; --", "\0", "A", "\u00c4", "x" * 300, "null"]
     known = {
         "device": [run.device for run in runs],
-        "study": list(STUDIES),
+        "study": [*STUDIES, *ODD],
         "library": [library.name for run in runs for library in run.libraries],
         "evidence": ["emulated", "measured"],
     }
@@ -225,7 +228,6 @@ def test_a_text_that_no_database_takes_is_kept_without_what_it_does_not_take(
     labs: tuple[Collection, Collection],
 ) -> None:
     for lab in labs:
-        assert "nul\ufffd" in {run.study for run in lab.runs()}
         tokens.note(lab.engine, None, "127.0.0.1", "refused", "/\ud800\0")
         assert tokens.actions(lab.engine)[0]["of"] == "/?\ufffd"
 
