@@ -128,7 +128,7 @@ class Timing:
             least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
             self.visits[number] = usual
             if row is not None and count >= 3:
-                wanted = estimate.next_visits(row["deviation"], row["spread"], row["rounds"], most)
+                wanted = estimate.next_visits(row["between"], row["spread"], most)
                 self.visits[number] = max(least, wanted)
             # One that looks invalid is looked at again: of some hundred sound cases one may look so by chance.
             at_target = count in self.study.looks and row is not None and row["state"] == "resolved"
