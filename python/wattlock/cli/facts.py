@@ -43,7 +43,7 @@ def facts(result: Result, device: str | None) -> RunFacts:
         clean_share=result.clean_share,
         canary_GHz=canary_GHz,
         self_checks=[
-            SelfCheck(v.named, v.measured, v.low, v.high, v.truth, "holds" if v.believed else "fails")
+            SelfCheck(v.named, v.measured, v.low, v.high, v.truth, "fails" if v.state == "failed" else "holds")
             for v in result.verdicts
         ],
         valid=not result.reasons,
