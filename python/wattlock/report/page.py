@@ -22,6 +22,7 @@ from wattlock.report.gallery import Plate, drawn_by, plates
 from wattlock.report.main_figure import drawn_figure, main_figure
 from wattlock.report.markup import bullets, commands, facts, folded, island, paragraphs, text, unbroken
 from wattlock.report.summary import summary
+from wattlock.store.disk import write_out
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 SECTIONS = {
@@ -42,7 +43,7 @@ def write_report(path: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl
     * `estimates`: one row a case, valued or not. * `ranking`: one row a ranked cipher and group.
     * A run that is not valid shows no number as a result: its cases stand as invalid.
     """
-    path.write_text(page(run, *shown_of(run, estimates, ranking)), encoding="utf-8")
+    write_out(path, page(run, *shown_of(run, estimates, ranking)))
 
 
 def shown_of(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
