@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_pair, refuse_without
 from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, markdown, short
@@ -129,14 +130,14 @@ def compare(
     results = _measured_runs(runs, drawn)
     found = compared(results[0], results[1:], providers)
     for line in found.warnings:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if drawn.html is not None or drawn.export is not None:
         _draw(compare_facts(runs, results, found, providers), drawn)
     if form is not None or drawn.html is None:
         _print(found, form or Form.table, several=len(results) > 2)
     if share is not None:
         if unclear := found.unclear(share):
-            typer.echo(f"warning: {unclear}", err=True)
+            echo(f"warning: {unclear}", err=True)
         found.refuse_slower(share)
 
 
@@ -180,7 +181,7 @@ def _draw_counts(facts: CountedCompareFacts, drawn: Drawn) -> None:
     if drawn.html is not None:
         _write(drawn.html, counted_compare_page(facts))
     if drawn.export is not None:
-        typer.echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+        echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _draw(facts: CompareFacts, drawn: Drawn) -> None:
@@ -190,14 +191,14 @@ def _draw(facts: CompareFacts, drawn: Drawn) -> None:
     if drawn.html is not None:
         _write(drawn.html, compare_page(facts))
     if drawn.export is not None:
-        typer.echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+        echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _write(file: Path, page: str) -> None:
     from wattlock.store.disk import is_stream, write_out
 
     write_out(file, page, "--html")
-    typer.echo(str(file), err=is_stream(file))
+    echo(str(file), err=is_stream(file))
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:
@@ -205,7 +206,7 @@ def _print(found: Comparison, form: Form, *, several: bool) -> None:
     columns = ["run_b"] if several else []
     columns += [*SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
     if form is Form.markdown:
-        typer.echo(markdown(_for_a_pull_request(table, several=several)))
+        echo(markdown(_for_a_pull_request(table, several=several)))
     else:
         print_table(table.select(short(columns, table)) if form is Form.table else table, Format(form.value))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -173,7 +174,7 @@ def _show_code(address: str) -> None:
     from wattlock.page.qr import code
 
     if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
-        typer.echo(f"A phone measures itself at {address}:", err=True)
+        echo(f"A phone measures itself at {address}:", err=True)
         typer.echo(drawn)
 
 
@@ -191,8 +192,8 @@ def _existing(data: Path, database: str | None) -> Collection:
 def _reindex(data: Path, database: str | None) -> None:
     lab = _existing(data, database)
     for line in lab.reindex():
-        typer.echo(f"warning: left out: {line}", err=True)
-    typer.echo(f"{lab.count()} runs are in the index", err=True)
+        echo(f"warning: left out: {line}", err=True)
+    echo(f"{lab.count()} runs are in the index", err=True)
 
 
 def _token(data: Path, database: str | None, scope: Scope | None, days: int | None) -> None:
@@ -207,9 +208,9 @@ def _token(data: Path, database: str | None, scope: Scope | None, days: int | No
     is_new = not is_lab(data)
     token = tokens.make(Collection.open(data, database).engine, tokens.Scope(scope), days)
     if is_new:
-        typer.echo(f"a new lab in {data}", err=True)
-    typer.echo(token)
-    typer.echo("this is shown once; who has it may come in", err=True)
+        echo(f"a new lab in {data}", err=True)
+    echo(token)
+    echo("this is shown once; who has it may come in", err=True)
 
 
 def _tokens(data: Path, database: str | None, form: Format) -> None:

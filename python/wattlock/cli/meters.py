@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
 from wattlock.cli.options import On, SysRoot
 from wattlock.cli.table import Format
@@ -125,13 +126,13 @@ def _list(rows: list[dict[str, Any]], sys_root: Path | None, form: Format) -> No
         print_table(pl.DataFrame([_line(row) for row in rows], infer_schema_length=None).select(SHORT), form)
     for row in rows:
         if row["hint"]:
-            typer.echo(f"{row['name']}: {row['access']}\n  {row['hint']}", err=True)
+            echo(f"{row['name']}: {row['access']}\n  {row['hint']}", err=True)
         if row["overlaps"]:
-            typer.echo(f"{row['name']} counts some of the same joules as {', '.join(row['overlaps'])}", err=True)
+            echo(f"{row['name']} counts some of the same joules as {', '.join(row['overlaps'])}", err=True)
     for kind, why in KINDS.items():
         if not any(row["kind"].startswith(kind) for row in rows):
-            typer.echo(f"missing: {kind}: nothing in {sys_root or '/sys'}/{why}", err=True)
-    typer.echo(BESIDE, err=True)
+            echo(f"missing: {kind}: nothing in {sys_root or '/sys'}/{why}", err=True)
+    echo(BESIDE, err=True)
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:

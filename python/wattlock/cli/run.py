@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, DryRun, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import TargetOptions
@@ -158,7 +159,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
             begin.Request(str(study), only or (), libraries, source, meter, battery, card, kinds), target
         )
         for line in planned.warnings():
-            typer.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         if dry_run:
             _print_plan(planned)
         else:
@@ -188,10 +189,10 @@ def _print_plan(planned: Planned) -> None:
     show(cases if cases["core_class"].count() else cases.drop("core_class"), Format.table)
     if (counted := planned.session.target.facts().counted) is not None:
         once = "" if counted.board else " once"
-        typer.echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
+        echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
         return
     expected, looks = planned.forecast(), planned.session.study.looks
-    typer.echo(
+    echo(
         f"{len(planned.cases)} cases: about {expected.least_s:.0f} s if all are sure after {looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {looks[-1]}",
         err=True,

@@ -7,7 +7,8 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TextIO
 
-import typer
+from wattlock.cli.echo import echo
+from wattlock.text import harmless
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,9 +39,9 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     from wattlock.report.written import csv_text, json_array
 
     if form is Format.json:
-        typer.echo(json_array(frame))
+        echo(json_array(frame))
     else:
-        typer.echo(csv_text(frame), nl=False)
+        echo(csv_text(frame), nl=False)
 
 
 def show_aside(frame: pl.DataFrame) -> None:
@@ -92,7 +93,7 @@ def _show_to_eyes(frame: pl.DataFrame, to: TextIO | None = None) -> None:
         table.add_row(*map(Text, row))
     console.print(table)
     if left_out := [name for name in frame.columns if name not in widths]:
-        typer.echo(f"not shown in {console.width} columns: {', '.join(left_out)}; --format json has all", err=True)
+        echo(f"not shown in {console.width} columns: {', '.join(left_out)}; --format json has all", err=True)
 
 
 def narrowed(widths: dict[str, int], room: int) -> dict[str, int]:
@@ -122,4 +123,4 @@ def _line(widths: dict[str, int]) -> int:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return f"{value:.5g}" if isinstance(value, float) else harmless(str(value))
