@@ -13,7 +13,7 @@ _ACTS = re.compile(ACTS)
 
 
 def harmless(text: str, *, in_json: bool = False) -> str:
-    """The text with each character that acts in sight, as `\\u001b`: printed JSON means the same by it.
+    r"""The text with each character that acts in sight, as `\u001b`: printed JSON means the same by it.
 
     * `in_json`: the text is JSON for a page, whose script is to show it so too.
     """
