@@ -89,7 +89,7 @@ def test_a_person_measures_on_five_targets_from_the_browser_and_opens_both_compa
     rows = {row["target"]: row["state"] for row in seen["ended"]["rows"]}
     assert rows == dict.fromkeys((*MEASURED, *COUNTED), "done")
     assert sorted(len(one["sides"]) for one in seen["compared"]) == [len(COUNTED), len(MEASURED)]
-    kinds = {len(one["sides"]): {side.rpartition(" ")[2] for side in one["sides"]} for one in seen["compared"]}
+    kinds = {len(one["sides"]): set(one["sides"]) for one in seen["compared"]}
     assert kinds == {2: {"emulated"}, 3: {"measured"}}
     for one in seen["compared"]:
         assert (one["refused"], one["violations"], one["overflow_px"] > 0) == (0, [], False), one["title"]

@@ -24,7 +24,7 @@ FOCUSED = "document.activeElement.getAttribute('aria-label')"
 ROWS = """[...document.querySelectorAll("#jobs tbody tr")].map((row) => ({
   target: row.cells[1].textContent, state: row.cells[2].textContent, settled: row.cells[5].textContent}))"""
 STATES = "document.querySelector('#jobs p').textContent"
-SIDES = "[...document.querySelectorAll('main > ul.links li')].map((side) => side.textContent.trim())"
+SIDES = "[...document.querySelectorAll('main > ul.links li .chip')].map((side) => side.textContent.trim())"
 
 
 def main() -> None:
