@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from support.ssh_server import SSHD, served
-from support.tools import needs
+from support.tools import compiling, needs
 from support.tree import TESTS, require_programs
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
@@ -26,16 +26,6 @@ AXE = files("axe_playwright_python") / "axe.min.js"
 MEASURED, COUNTED = ("local", "one", "two"), ("qemu:cortex-m0", "qemu:cortex-m4")
 ONLY = "cipher=rc4-128,payload_B=64"
 ADDRESS = re.compile(r"the lab: (http://\S+)")
-
-
-def _emulator() -> str | None:
-    """The emulator's path, null where it, a compiler or a target of the images is missing."""
-    if not all(map(shutil.which, ("rustc", "cargo", "cc"))):
-        return None
-    root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout
-    libraries = Path(root.strip(), "lib", "rustlib")
-    has_targets = all((libraries / name).is_dir() for name in ("thumbv6m-none-eabi", "thumbv7em-none-eabi"))
-    return shutil.which("qemu-system-arm") if has_targets else None
 
 
 @contextmanager
@@ -62,7 +52,8 @@ def lab_with_a_fleet(data: Path, home: Path) -> Iterator[str]:
 @needs(CHROMIUM, "there is no Chromium")
 @needs(SSHD and shutil.which("ssh"), "needs OpenSSH's server and client")
 @needs(
-    _emulator(), "needs qemu-system-arm, a C compiler and `rustup target add thumbv6m-none-eabi thumbv7em-none-eabi`"
+    compiling("qemu-system-arm", "thumbv6m-none-eabi", "thumbv7em-none-eabi"),
+    "needs qemu-system-arm, a C compiler and `rustup target add thumbv6m-none-eabi thumbv7em-none-eabi`",
 )
 def test_a_person_measures_on_five_targets_from_the_browser_and_opens_both_comparisons(tmp_path: Path) -> None:
     require_programs()

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from support.counted_runs import STUDY, Replayed
-from support.tools import needs
+from support.tools import compiling, needs
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.errors import InputError
@@ -20,15 +20,6 @@ from wattlock.run.libraries import named_libraries
 from wattlock.store import RunFolder
 
 EXAMPLE = TREE / "examples" / "board"
-
-
-def _can_compile() -> str | None:
-    """The cross compiler's path, null where it, the emulator or the target of the images is missing."""
-    if not all(map(shutil.which, ("rustc", "cargo", "cc", "qemu-system-arm"))):
-        return None
-    root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout
-    has_target = Path(root.strip(), "lib", "rustlib", "thumbv7em-none-eabi").is_dir()
-    return shutil.which("arm-none-eabi-gcc") if has_target else None
 
 
 def test_a_shared_library_on_a_core_is_refused_before_anything_is_counted(tmp_path: Path) -> None:
@@ -91,7 +82,10 @@ def test_sources_that_are_not_those_an_adapter_was_written_for_are_refused(tmp_p
     assert not (tmp_path / "into").exists()
 
 
-@needs(_can_compile(), "needs qemu-system-arm, gcc, gcc-arm-none-eabi and `rustup target add thumbv7em-none-eabi`")
+@needs(
+    compiling("arm-none-eabi-gcc", "thumbv7em-none-eabi", beside=("qemu-system-arm",)),
+    "needs qemu-system-arm, gcc, gcc-arm-none-eabi and `rustup target add thumbv7em-none-eabi`",
+)
 def test_code_of_ones_own_is_counted_beside_the_catalogues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_programs()
     monkeypatch.chdir(tmp_path)

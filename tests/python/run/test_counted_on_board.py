@@ -1,6 +1,5 @@
 """A whole run on a board that a program plays: flashed, counted over its line, reset in its first case."""
 
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.tools import needs
+from support.tools import compiling, needs
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.errors import CasesFailed
@@ -29,15 +28,7 @@ payload_B = [16, 64, 256]
 """
 
 
-def _builds() -> bool:
-    """Whether an image for a Cortex-M4 can be built here."""
-    if not all(map(shutil.which, ("rustc", "cargo", "cc"))):
-        return False
-    root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout
-    return Path(root.strip(), "lib", "rustlib", "thumbv7em-none-eabi").is_dir()
-
-
-@needs("cargo" if _builds() else None, "needs a C compiler and `rustup target add thumbv7em-none-eabi`")
+@needs(compiling("cargo", "thumbv7em-none-eabi"), "needs a C compiler and `rustup target add thumbv7em-none-eabi`")
 def test_a_board_that_is_reset_in_its_first_case_loses_that_case_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

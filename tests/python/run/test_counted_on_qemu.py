@@ -1,13 +1,11 @@
 """A whole run on an emulated Cortex-M4, where QEMU and what builds its images are installed."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from support.tools import needs
+from support.tools import compiling, needs
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.run import counts
@@ -39,16 +37,10 @@ payload_B = [64]
 """
 
 
-def _emulator() -> str | None:
-    """The emulator's path, null where it, a compiler or the target of the images is missing."""
-    if not all(map(shutil.which, ("rustc", "cargo", "cc"))):
-        return None
-    root = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout
-    has_target = Path(root.strip(), "lib", "rustlib", "thumbv7em-none-eabi").is_dir()
-    return shutil.which("qemu-system-arm") if has_target else None
-
-
-@needs(_emulator(), "needs qemu-system-arm, a C compiler and `rustup target add thumbv7em-none-eabi`")
+@needs(
+    compiling("qemu-system-arm", "thumbv7em-none-eabi"),
+    "needs qemu-system-arm, a C compiler and `rustup target add thumbv7em-none-eabi`",
+)
 def test_a_run_on_an_emulated_cortex_m4_is_counted_sealed_and_drawn_and_repeats_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,9 @@
 
 import os
 import platform
+import shutil
+import subprocess
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -34,3 +37,16 @@ def missing(reason: str) -> NoReturn:
     if REQUIRED:
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def compiling(program: str, *targets: str, beside: tuple[str, ...] = ()) -> str | None:
+    """The path of `program`; None where it, a toolchain, a Rust target or a program of `beside` is missing.
+
+    rustup's rustc is there without a toolchain too, and fails then: while tests are collected nothing may end by that.
+    """
+    if not all(map(shutil.which, ("rustc", "cargo", "cc", *beside))):
+        return None
+    asked = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=False)
+    libraries = Path(asked.stdout.strip(), "lib", "rustlib")
+    there = asked.returncode == 0 and all((libraries / target).is_dir() for target in targets)
+    return shutil.which(program) if there else None
