@@ -28,7 +28,7 @@ def completer(parameter: Any) -> Callable[[Any, str], list[Any]] | None:
 
 
 def _items(names: list[str], begun: str) -> list[Any]:
-    from click.shell_completion import CompletionItem
+    from typer.core import CompletionItem
 
     known = [CompletionItem(name) for name in names if name.startswith(begun)]
     return known or [CompletionItem(begun, type="file")]
