@@ -141,6 +141,8 @@ def battery(
     given = Circumstances(around.model, around.without or (), surroundings, around.draws, around.seed)
     duty = Duty(busy.duty, busy.per_second, busy.idle_W)
     carried = operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
+    for warning in carried.warnings():
+        typer.echo(f"warning: {warning}", err=True)
     if figure is not None:
         from wattlock.report.discharge import discharge, write_figure
 

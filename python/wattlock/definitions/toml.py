@@ -32,7 +32,7 @@ def loads(text: str) -> dict[str, Any]:
     if max(part.count(".") for part in _BETWEEN.split(text)) >= MOST_PARTS:
         raise Refused(f"a key of more than {MOST_PARTS} parts")
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix("\ufeff"))  # a mark that editors of Windows put before UTF-8
     except RecursionError:
         raise Refused("nested too deep") from None
 

@@ -63,6 +63,17 @@ class Carried:
         """The battery's level over time by each operation."""
         return tasks.curves(self.work, self.duty, self.plan)
 
+    def warnings(self) -> list[str]:
+        """What the operations ask for in pulses that the battery does not give; their mean may be far below it."""
+        card, name = self.plan.battery.card, self.plan.battery.name
+        limit_A = card.max_current.in_SI
+        peaks_A = [(task.cipher, (task.peak_W + self.duty.idle_W) / card.voltage.in_SI) for task in self.work]
+        cipher, most_A = max(peaks_A, key=lambda peak: peak[1])
+        if most_A <= limit_A:
+            return []
+        drawn = f"{cipher} draws {1e3 * most_A:.3g} mA while it works, battery {name} gives {1e3 * limit_A:.3g} mA"
+        return [f"{drawn}: a capacitor must carry the pulses"]
+
 
 @dataclass(frozen=True)
 class Circumstances:
@@ -144,20 +155,21 @@ def of_run(
 def of_own(
     operation: OwnOperation, device: str | None = None, *, own: Path | None = None, allow_assumed: bool = False
 ) -> list[Task]:
-    """An operation of the user's own; nobody can check the figure, so that it needs consent.
+    """An operation of the user's own. Joules are theirs, and the answer says that they are assumed.
 
-    Raises InputError where it can't be, or where cycles have no card; EvidenceError without consent.
+    Raises InputError where it can't be, or where cycles have no card; EvidenceError where cycles, which a card values,
+    come without consent.
     """
     energy_uJ, cycles, time_us = operation.energy_uJ, operation.cycles, operation.time_us
-    given, name = (energy_uJ, "--energy-uJ") if cycles is None else (cycles, "--cycles")
+    given = energy_uJ if cycles is None else cycles
     if given is None or given < 0 or (time_us is not None and time_us <= 0):
         hint = "--energy-uJ 12.5 --time-us 80"
         raise InputError("an operation has no negative joules and takes some time", hint=hint)
     if time_us is not None and time_us < LEAST_us:
         raise InputError(f"--time-us is {time_us:g}: no operation is that short", hint="--time-us 80")
-    if not allow_assumed:
+    if cycles is not None and not allow_assumed:
         hint = "--allow-assumed takes it, and the result says so"
-        raise EvidenceError(f"{name} {given:g} has no source that could be checked", hint=hint)
+        raise EvidenceError(f"--cycles {given:g} has no source that could be checked", hint=hint)
     time_s = None if time_us is None else time_us * 1e-6
     if cycles is None:
         half = tasks.Half(given * 1e-6, 0.0, time_s)

@@ -51,6 +51,11 @@ class Task(NamedTuple):
     evidence: str
 
     @property
+    def peak_W(self) -> float:
+        """What it draws while it works, the larger of its directions; 0 where no time is known."""
+        return max((half.energy_J / half.time_s for _, half in self.shares if half.time_s), default=0.0)
+
+    @property
     def time_s(self) -> float | None:
         """Mean seconds of one operation, None where a direction's are not known."""
         times = [(share, half.time_s) for share, half in self.shares]

@@ -63,7 +63,7 @@ def with_adapters(
 def _named(name: str, file: Path) -> tuple[str, list[str]]:
     """The version of an adapter's code, and its ciphers."""
     try:
-        read = tomllib.loads(file.read_text(encoding="utf-8"))
+        read = tomllib.loads(file.read_text(encoding="utf-8-sig"))
         version, ciphers = read["version"], read["ciphers"]
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"library {name}: {file}: {error}", hint="check the file") from error

@@ -48,7 +48,7 @@ def described() -> dict[str, Described]:
     """
     place = file()
     try:
-        read = tomllib.loads(place.read_text(encoding="utf-8"))
+        read = tomllib.loads(place.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

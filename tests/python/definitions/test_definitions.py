@@ -9,6 +9,7 @@ from pydantic import Field
 from wattlock.definitions import Shelf, Table, own_folder, validated
 from wattlock.definitions.changes import change, changed
 from wattlock.definitions.shelf import VARIABLE
+from wattlock.definitions.toml import tables_of
 from wattlock.errors import InputError, StudyError
 
 
@@ -139,3 +140,8 @@ def test_a_shelf_raises_its_own_error_and_names_a_users_file_by_its_path(tmp_pat
     # What is no definition at all is an input, of whatever kind it was to be.
     with pytest.raises(InputError, match="is not a file"):
         shelf.load(tmp_path)
+
+
+def test_a_byte_order_mark_before_toml_is_no_part_of_it() -> None:
+    for text in ("\ufeffa = 1\n", "\ufeffa = 1\n".encode()):
+        assert tables_of(text, "mine") == {"a": 1}

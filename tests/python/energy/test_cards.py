@@ -259,6 +259,22 @@ def test_battery_answers_for_an_operation_of_the_users_own(capsys: pytest.Captur
     assert new["days"] > row["days"]
 
 
+def test_joules_of_the_users_own_need_no_consent_and_stay_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    laws = ("ageing", "temperature", "self-discharge", "shelf-life")
+    without = [word for law in laws for word in ("--without", law)]
+    (row,) = rows_of(capsys, "battery", "cgr18650da", "--energy-uJ", "100", "--per-second", "1", *without)
+    assert row["evidence"] == "assumed"
+
+
+def test_battery_warns_of_pulses_that_a_cell_does_not_give(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["battery", "cr2032", "--energy-uJ", "9000", "--per-second", "0.01", "--allow-assumed", "--time-us"]
+    assert cli.answer([*words, "100000"]) == 0
+    said = capsys.readouterr().err
+    assert "warning: your own draws 31 mA while it works, battery cr2032 gives 3 mA: a capacitor must carry" in said
+    assert cli.answer([*words, "9000000"]) == 0
+    assert "warning: " not in capsys.readouterr().err
+
+
 def test_battery_values_cycles_of_the_users_own_by_a_device_card(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["battery", "cgr18650da", "--cycles", "64e6", "--device", "nrf52840", "--allow-assumed"]
     (row,) = rows_of(capsys, *words)
@@ -275,7 +291,7 @@ def test_battery_values_cycles_of_the_users_own_by_a_device_card(capsys: pytest.
         (["cgr18650d", "--energy-uJ", "1"], "no battery card cgr18650d"),
         (["cgr18650da"], "name either a run or"),
         (["cgr18650da", "--energy-uJ", "1", "--allow-assumed"], "is not known"),
-        (["cgr18650da", "--energy-uJ", "1"], "has no source"),
+        (["cgr18650da", "--cycles", "9", "--device", "nrf52840"], "--cycles 9 has no source"),
         (["cgr18650da", "--energy-uJ", "1", "--model", "kibm", "--allow-assumed"], 'no battery model "kibm"'),
         (["cgr18650da", "--energy-uJ", "1", "--without", "rust", "--allow-assumed"], 'no law "rust"'),
         (["cr2032", "--energy-uJ", "9e5", "--per-second", "1", "--allow-assumed"], "gives at most 0.003 A"),
