@@ -30,7 +30,7 @@ PYTEST ?=
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs lab wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,11 @@ page: ## build the instrument as WebAssembly, which `wattlock page` serves, into
 		-p wattlock-page --target $(PAGE_TARGET)
 	@install -D -m 644 target/$(PAGE_TARGET)/$(PAGE_PROFILE)/wattlock_page.wasm $(PAGE_FOLDER)/instrument.wasm
 	@ls -l $(PAGE_FOLDER)/instrument.wasm
+
+lab: dev ## all that `wattlock lab` needs: its packages, and the page that measures a browser where its target is installed
+	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(PAGE_TARGET)" ]; then $(MAKE) --no-print-directory page; \
+	else echo "skipped: the page that measures a browser; \`rustup target add $(PAGE_TARGET)\`, then \`make lab\` builds it"; fi
+	@echo "The lab: $(VENV)/bin/wattlock lab --fleet"
 
 firmware: ## lint and build the image for microcontrollers for each core, some families: IMAGES="aes-gcm ascon"
 	@for target in $(FIRMWARE_TARGETS); do \

@@ -40,7 +40,7 @@ AT_A_TIME = 64
 ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:(?P<port>\d{1,5})")
 GREATEST_PORT = 65_535
 CERTIFICATES = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY to their files"
-START_WORKER = "`dask worker {address}` starts one, where wattlock[cluster] is installed"
+START_WORKER = "`dask worker {address}` starts one, where wattlock is installed with its extra cluster"
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def of_worker(worker: str, error: BaseException) -> WattlockError:
     """An error with the worker's name before it."""
     if isinstance(error, WattlockError):
         return type(error)(f"worker {worker}: {error.message}", hint=error.hint)
-    hint = "start it where this wattlock is installed: pip install 'wattlock[cluster]'"
+    hint = f"start it where this wattlock is installed with its extra cluster: {extras.install('cluster')}"
     return WayError(f"worker {worker}: {_told(error)}", hint=hint)
 
 

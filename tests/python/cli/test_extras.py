@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from wattlock.errors import WattlockError
 
 HEAVY = sorted({package for packages in extras.EXTRAS.values() for package in packages})
 WITHOUT = f"import sys\nfor name in {HEAVY}: sys.modules[name] = None\n"
+CLONE = f"{sys.prefix}/bin/pip install -e '{TREE}"
 PROGRAM = f"{WITHOUT}from wattlock.__main__ import main; main()"
 
 
@@ -36,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_study(folder / "virtual.toml", study_of())
     done = start(PROGRAM, "run", "virtual.toml", "--out", "measured", folder=folder, probe=install(folder / "probe"))
     assert done.returncode == 0, done.stderr
-    assert "note: no report is drawn; `pip install 'wattlock[report]'`, then `wattlock report measured`" in done.stderr
+    assert f"note: no report is drawn; `{CLONE}[report]'`, then `wattlock report measured`" in done.stderr
     (folder / "air.pcap").write_bytes(pcap([b"\x80\0" + bytes(98)]))
     return folder
 
@@ -84,7 +86,7 @@ def test_what_needs_an_extra_names_it_in_two_lines_and_measures_nothing_first(pl
     told = [line for line in done.stderr.splitlines() if re.match("error: |hint: |Traceback", line)]
     assert len(told) == 2
     assert re.fullmatch(r"error: .* the extra report: .* (is|are) not installed", told[0])
-    assert told[1] == "hint: pip install 'wattlock[report]'"
+    assert told[1] == f"hint: {CLONE}[report]'"
     assert sorted(place.rglob("*")) == before
 
 
@@ -111,7 +113,7 @@ def test_doctor_lists_each_extra_with_what_it_is_for(place: Path) -> None:
     for extra in extras.EXTRAS:
         row = rows[f"extra {extra}"]
         assert row["verdict"] == "absent"
-        assert row["advice"] == f"for {extras.PURPOSE[extra]}: pip install 'wattlock[{extra}]'"
+        assert row["advice"] == f"for {extras.PURPOSE[extra]}: {CLONE}[{extra}]'"
 
 
 def test_the_extras_are_those_of_the_package_and_nothing_heavy_is_in_its_base() -> None:
@@ -131,3 +133,53 @@ def distribution(requirement: str) -> str:
 def test_every_verb_can_show_its_help_without_an_extra(place: Path) -> None:
     code = f"{WITHOUT}from wattlock import cli\nfor verb in {list(cli.VERBS)}: assert cli.answer([verb, '--help']) == 0"
     assert start(code, folder=place, probe=PROBE).returncode == 0
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A wattlock that is no clone, in an environment of its own that knows what it was installed from."""
+    wheel = tmp_path / "wattlock-0.1.0-py3-none-any.whl"
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "lib" / "python3" / "wattlock" / "extras.py"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    (tmp_path / "venv").mkdir()
+    monkeypatch.setattr(metadata, "distribution", lambda _: Noted(f"file://{wheel}"))
+    monkeypatch.setattr(metadata, "requires", lambda _: NEEDS)
+    monkeypatch.chdir(tmp_path)
+    return wheel
+
+
+NEEDS = [
+    "polars>=1",
+    'cryptography>=46; extra == "publish"',
+    'wattlock[publish]; extra == "lab"',
+    'fastapi; extra == "lab"',
+]
+
+
+class Noted:
+    """What pip noted of an installation."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def read_text(self, _: str) -> str:
+        return json.dumps({"url": self.url, "archive_info": {}})
+
+
+def test_the_hint_fits_a_clone_a_wheel_and_pipx_and_asks_no_index_for_wattlock(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert extras.install("lab") == "venv/bin/pip install 'cryptography>=46' fastapi", "the wheel is gone"
+    installed.touch()
+    assert extras.install("lab") == f"venv/bin/pip install '{installed}[lab]'"
+    (Path("venv") / "pipx_metadata.json").touch()
+    assert extras.install("lab") == "pipx inject venv 'cryptography>=46' fastapi"
+    (Path("venv") / "pipx_metadata.json").unlink()
+    monkeypatch.setattr(extras, "__file__", str(TREE / "python" / "wattlock" / "extras.py"))
+    monkeypatch.chdir(TREE)
+    assert extras.install("lab").endswith("/venv/bin/pip install -e '.[lab]'")
+
+
+def test_no_text_of_the_program_asks_an_index_for_wattlock() -> None:
+    texts = [*PACKAGE.rglob("*.py"), *(TREE / "docs").rglob("*.md"), TREE / "README.md"]
+    assert [path for path in texts if re.search(r"install '?wattlock\b", path.read_text(encoding="utf-8"))] == []

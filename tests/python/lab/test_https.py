@@ -28,7 +28,7 @@ from wattlock.lab.tokens import Scope
 from wattlock.page.module import MAGIC, VARIABLE
 from wattlock.page.qr import code
 
-segno = pytest.importorskip("segno", reason="needs the extra: pip install 'wattlock[lab]'")
+segno = pytest.importorskip("segno", reason="needs the extra lab")
 COLUMNS = 80
 ADDRESS = re.compile(r"the lab: (\S+) ")
 

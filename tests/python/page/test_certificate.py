@@ -20,6 +20,7 @@ import pytest
 
 from wattlock import cli
 from wattlock.errors import InputError
+from wattlock.extras import install
 from wattlock.page import certificate as certificates
 from wattlock.page.certificate import certificate
 from wattlock.page.module import MAGIC, VARIABLE, Module
@@ -27,7 +28,7 @@ from wattlock.page.qr import code
 from wattlock.page.server import serving
 from wattlock.page.visits import Visits
 
-segno = pytest.importorskip("segno", reason="needs the extra: pip install 'wattlock[page]'")
+segno = pytest.importorskip("segno", reason="needs the extra page")
 ADDRESS = "https://192.168.1.20:8894/#Zm9vYmFyYmF6"
 MODULES = {" ": (1, 1), "▀": (0, 1), "▄": (1, 0), "█": (0, 0)}
 
@@ -142,4 +143,4 @@ def test_without_the_extra_https_says_how_to_get_it(
     assert cli.answer(["page", "--https"]) == 1
     said = capsys.readouterr().err
     assert "https and QR codes of `page` need the extra page" in said
-    assert "pip install 'wattlock[page]'" in said
+    assert install("page") in said

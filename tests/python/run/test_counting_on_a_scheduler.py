@@ -25,7 +25,7 @@ from wattlock.store import RunFolder
 from wattlock.targets import cluster
 from wattlock.targets import scheduler as scheduling
 
-distributed = pytest.importorskip("distributed", reason="needs the extra: pip install 'wattlock[cluster]'")
+distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 
 LONGEST_S = 300.0
 ON = ("--on", "qemu:cortex-m4", "--scheduler")

@@ -28,7 +28,7 @@ NS3 = ns3.python()
 # It is there for x86-64 alone, as an extra under the GPL of half a gigabyte that `make test` does not install.
 needs_ns3 = pytest.mark.skipif(
     NS3 is None and not (REQUIRED and platform.machine() == "x86_64"),
-    reason="no ns3: pip install 'wattlock[ns3]', or WATTLOCK_NS3_PYTHON",
+    reason="no ns3: the extra ns3, or WATTLOCK_NS3_PYTHON",
 )
 
 

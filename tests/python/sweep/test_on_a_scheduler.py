@@ -15,13 +15,14 @@ from support.sweeps import LINK, LIVES, NS3, RUNS, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import InputError
+from wattlock.extras import install
 from wattlock.link.engines import ns3
 from wattlock.sweep import plan, workers
 from wattlock.sweep.answers import answered
 from wattlock.targets import scheduler as scheduling
 from wattlock.targets.builds import builds
 
-distributed = pytest.importorskip("distributed", reason="needs the extra: pip install 'wattlock[cluster]'")
+distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +111,7 @@ def test_a_worker_without_ns3_is_refused_by_its_name(
         error, hint = refused(capsys, found.scheduler_address, 13)
     assert error.startswith("error: worker ")
     assert error.endswith("has another version of ns-3 than this machine: none, not 3.44")
-    assert "pip install 'wattlock[ns3]'" in hint
+    assert install("ns3") in hint
     assert list(Path("out/chunks").iterdir()) == []
 
 

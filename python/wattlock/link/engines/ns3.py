@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wattlock.errors import InputError, ProbeError
+from wattlock.extras import install
 
 VARIABLE = "WATTLOCK_NS3_PYTHON"
 """Names another Python, which has ns-3: its wheel is for some versions of Python only."""
-EXTRA = "pip install 'wattlock[ns3]', or set WATTLOCK_NS3_PYTHON to a Python that has ns3 3.44"
+EXTRA = f"{install('ns3')}, or set WATTLOCK_NS3_PYTHON to a Python that has ns3 3.44"
 # What ns-3's side is told; a scenario with any other key that asks for something is refused.
 KNOWN = {
     "id",
