@@ -3,6 +3,22 @@
 Beside them the command line ends with 2 for a wrong usage and 70 for a bug; docs/reference/exit-codes.md has them all.
 """
 
+import errno
+
+HINT_OF_SYSTEM = {
+    errno.ENOENT: "is it written as it should be? A folder is made by `mkdir -p`",
+    errno.ENOTDIR: "a part of this path is a file, not a folder",
+    errno.EISDIR: "name a file in this folder",
+    errno.EACCES: "look at who may read and write there, or name another place",
+    errno.EPERM: "look at who may read and write there, or name another place",
+    errno.EROFS: "nothing can be written there: name another place",
+    errno.ENAMETOOLONG: "a file's name has at most 255 octets",
+    errno.ELOOP: "its links lead in a circle",
+    errno.EMFILE: "raise the limit of open files: `ulimit -n 1024`",
+    errno.ENFILE: "the system has no file left to open: end other programs",
+}
+"""What to do about what the system refused, where a file or a folder is named."""
+
 
 class WattlockError(Exception):
     """Something that a person can put right: `message` says what is wrong, with the value, `hint` what to do."""

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wattlock.cli.help import Verb, with_values
-from wattlock.errors import DiskFull, InputError, WattlockError
+from wattlock.errors import HINT_OF_SYSTEM, DiskFull, InputError, WattlockError
 from wattlock.extras import named_by
 
 VERBS = {
@@ -57,19 +57,6 @@ VERBS = {
 USAGE, BUG, INTERRUPTED = 2, 70, 130
 LONGEST_WORD = 255
 """Letters of a word in an error: as long as a file's name may be."""
-HINT_OF_SYSTEM = {
-    errno.ENOENT: "is it written as it should be? A folder is made by `mkdir -p`",
-    errno.ENOTDIR: "a part of this path is a file, not a folder",
-    errno.EISDIR: "name a file in this folder",
-    errno.EACCES: "look at who may read and write there, or name another place",
-    errno.EPERM: "look at who may read and write there, or name another place",
-    errno.EROFS: "nothing can be written there: name another place",
-    errno.ENAMETOOLONG: "a file's name has at most 255 octets",
-    errno.ELOOP: "its links lead in a circle",
-    errno.EMFILE: "raise the limit of open files: `ulimit -n 1024`",
-    errno.ENFILE: "the system has no file left to open: end other programs",
-}
-"""What to do about what the system refused, where a file or a folder is named."""
 
 
 class LazyVerb(TyperCommand):

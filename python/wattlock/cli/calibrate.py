@@ -67,6 +67,7 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     from wattlock.energy import calibration
     from wattlock.energy.valuing import valued
     from wattlock.run.result import open_one_kind
+    from wattlock.store.disk import write_out
 
     result = open_one_kind(name)
     meter = result.meter
@@ -83,10 +84,7 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     if save is not None:
         machine = result.header["fingerprint"]["hardware"]["model_name"] or "unnamed processor"
         card = calibration.card(found, isa=result.isa, machine=machine, run=result.plan["id"], meter=meter)
-        try:
-            save.write_text(calibration.as_toml(card), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{save}: can't be written: {error.strerror}", hint="name another file") from error
+        write_out(save, calibration.as_toml(card), "--save")
         typer.echo(f"the card: {save}; `wattlock run STUDY --device {save}` takes it", err=True)
 
 

@@ -229,13 +229,10 @@ def _draw(facts: CompareFacts, drawn: Drawn) -> None:
 
 
 def _write(file: Path, page: str) -> None:
-    from wattlock.store.disk import write_whole
+    from wattlock.store.disk import is_stream, write_out
 
-    try:
-        write_whole(file, [page.encode()])
-    except OSError as error:
-        raise InputError(f"--html {file}: can't be written: {error.strerror}", hint="name another file") from error
-    typer.echo(str(file))
+    write_out(file, page, "--html")
+    typer.echo(str(file), err=is_stream(file))
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:

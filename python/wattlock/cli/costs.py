@@ -23,6 +23,7 @@ def costs(
     from wattlock.cli.target import chosen
     from wattlock.errors import EvidenceError
     from wattlock.run.counts import open_counted
+    from wattlock.store.disk import write_out
 
     found = open_counted(run)
     if found is None:
@@ -32,4 +33,4 @@ def costs(
     if out is None:
         typer.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_out(out, text, "--out")

@@ -38,17 +38,18 @@ def write(
     Markdown holds no figures: they stand beside it as SVG, named by the record.
     """
     from wattlock.advise import record
+    from wattlock.store.disk import write_out
 
     heading = record.title(of)
     if path.suffix == ".json":
         whole = record.whole(of, more, command(), decider)
-        path.write_text(json.dumps(whole, indent=2, ensure_ascii=False), encoding="utf-8")
+        write_out(path, json.dumps(whole, indent=2, ensure_ascii=False), "--record")
         return [path]
     parts = record.sections(of, more, command(), decider)
     if path.suffix == ".html":
         from wattlock.report.decision import decision_page
 
-        path.write_text(decision_page(heading, parts), encoding="utf-8")
+        write_out(path, decision_page(heading, parts), "--record")
         return [path]
     return _markdown(heading, parts, path)
 
@@ -57,12 +58,13 @@ def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
     from wattlock.advise.document import markdown
     from wattlock.report.decision_figures import drawn
     from wattlock.report.drawing import standalone
+    from wattlock.store.disk import write_out
 
     figures = {name: figure for part in parts for name, figure in part.figures.items()}
     beside = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
-    path.write_text(markdown(heading, parts, {name: file.name for name, file in beside.items()}), encoding="utf-8")
+    write_out(path, markdown(heading, parts, {name: file.name for name, file in beside.items()}), "--record")
     for name, figure in figures.items():
-        beside[name].write_text(standalone(drawn(figure)), encoding="utf-8")
+        write_out(beside[name], standalone(drawn(figure)), "--record")
     return [path, *beside.values()]
 
 

@@ -93,6 +93,10 @@ def _counted(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> t
 def _form_of(out: Path) -> Form:
     """The format that a file's ending names. Raises InputError where it names none."""
     if out.suffix not in ENDINGS:
+        from wattlock.store.disk import is_stream
+
+        if is_stream(out):
+            return Form.csv
         hint = f"end it with {', '.join(ENDINGS)}, or name the format with --format"
         raise InputError(f"--out {out}: its ending names no format", hint=hint)
     return ENDINGS[out.suffix]
@@ -163,10 +167,7 @@ def _write(written: bytes, out: Path | None) -> None:
     if out is None:
         sys.stdout.buffer.write(written)
         return
-    from wattlock.store.disk import write_whole
+    from wattlock.store.disk import write_out
 
-    try:
-        write_whole(out, [written])
-    except OSError as error:
-        raise InputError(f"--out {out}: can't be written: {error.strerror}", hint="name another file") from error
+    write_out(out, written, "--out")
     typer.echo(f"wrote {out}", err=True)

@@ -56,12 +56,12 @@ def import_(
     import polars as pl
 
     from wattlock.publish.imports import reading
-    from wattlock.store.disk import write_whole
+    from wattlock.store.disk import write_out
 
     found = reading.read(file, form=form, source=source, machine=machine, unit=unit)
     found = found.keeping(only or [], payload_B or [])
     if out is not None:
-        write_whole(out, [found.write()])
+        write_out(out, found.write(), "--out")
         typer.echo(f"wrote {len(found.figures)} published figures into {out}", err=True)
         return
     rows = pl.DataFrame([figure.model_dump() for figure in found.figures], infer_schema_length=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -51,18 +52,19 @@ def key(
         typer.echo(_public(file, password_file))
         return
     from wattlock.publish.minisign import SecretKey
+    from wattlock.store.disk import write_out
 
     _refuse_place(file)
     if without_password and password_file is not None:
         raise InputError("--without-password and --password-file don't go together", hint="leave one of them out")
     beside = file.with_suffix(".pub")
     for path in (file, beside):
-        if path.exists():
+        if os.path.lexists(path):
             raise InputError(f"{path}: there is one already", hint="name another file: a lost key is lost for good")
     made = SecretKey.new()
     text = made.file(None if without_password else password(password_file, again=True))
     _write_secret(file, text)
-    beside.write_text(made.public.file(), encoding="utf-8")
+    write_out(beside, made.public.file())
     typer.echo(made.public.line)
     typer.echo(f"wrote {file}, which is yours alone, and {beside}, which is for all; key {made.public.id}", err=True)
 
@@ -118,8 +120,15 @@ def _refuse_place(file: Path) -> None:
 
 def _write_secret(file: Path, text: str) -> None:
     """Writes a file that nobody else can read, from its first byte on."""
-    import os
+    from wattlock.store.disk import unwritten
 
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as opened:
-        opened.write(text)
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+            try:
+                opened.write(text)
+                opened.flush()
+            except OSError:
+                file.unlink()
+                raise
+    except OSError as error:
+        raise unwritten(file, error) from error

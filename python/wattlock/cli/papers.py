@@ -151,6 +151,7 @@ def papers(
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
+    from wattlock.store.disk import is_stream, write_out
 
     _refuse_absent(beside)
     requested = given(context)
@@ -176,14 +177,14 @@ def papers(
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     facts = papers_facts(names, gathered, read, cores)
     page = written.out or (find(names[0]) if names else Path()) / "papers.html"
-    _write(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "name another file with --out")
+    write_out(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "--out")
     verdicts = table(judgements, gathered.material.papers, cores)
     if written.export is not None:
         _export(written.export, verdicts, shown, gathered.material.papers.sources)
     _say(facts.reasons, judgements)
     _say_counted(cores)
     if written.form is None:
-        typer.echo(str(page))
+        typer.echo(str(page), err=is_stream(page))
     else:
         show(_for_eyes(verdicts, cores) if written.form is Format.table else verdicts, written.form)
         typer.echo(f"the page: {page}", err=True)
@@ -194,12 +195,12 @@ def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], source
     from wattlock.papers.citations import bibtex
     from wattlock.report.exhibit_files import write_exhibits
     from wattlock.report.written import csv_text, json_array
+    from wattlock.store.disk import write_out
 
     typer.echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
-    hint = "name a folder that can be written"
-    _write(folder / "verdicts.json", json_array(verdicts), hint)
-    _write(folder / "verdicts.csv", csv_text(verdicts), hint)
-    _write(folder / "papers.bib", bibtex(sources), hint)
+    write_out(folder / "verdicts.json", json_array(verdicts), "--export")
+    write_out(folder / "verdicts.csv", csv_text(verdicts), "--export")
+    write_out(folder / "papers.bib", bibtex(sources), "--export")
 
 
 def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFrame:
@@ -233,15 +234,6 @@ def _refuse_absent(beside: Beside) -> None:
     for file in (path_of(name)[1] for name in beside.transfers or ()):
         if not file.is_file():
             raise InputError(f"--transfers {file}: there is no such file", hint=HINT)
-
-
-def _write(file: Path, text: str, hint: str) -> None:
-    from wattlock.store.disk import write_whole
-
-    try:
-        write_whole(file, [text.encode()])
-    except OSError as error:
-        raise InputError(f"{file}: can't be written: {error.strerror}", hint=hint) from error
 
 
 def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:

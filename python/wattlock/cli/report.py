@@ -35,6 +35,7 @@ def report(
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
+    from wattlock.store.disk import is_stream
 
     folder = RunFolder.open(find(run))
     page = out or folder.path / "report.html"
@@ -44,7 +45,7 @@ def report(
     result = read(folder)
     described, estimates = facts(result, device), valued(result, device, allow_assumed=allow_assumed)
     write_report(page, described, estimates, result.ranking)
-    typer.echo(str(page))
+    typer.echo(str(page), err=is_stream(page))
     if export is not None:
         from wattlock.report.report_files import write_report_figures
 
@@ -55,10 +56,11 @@ def report(
 def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | None, *, allow_assumed: bool) -> None:
     from wattlock.cli.counted import write_page
     from wattlock.run.counts import read
+    from wattlock.store.disk import is_stream
 
     found = read(folder)
     estimates = write_page(found, page, device, allow_assumed=allow_assumed)
-    typer.echo(str(page))
+    typer.echo(str(page), err=is_stream(page))
     if export is not None:
         from wattlock.report.report_files import write_counted_figures
 

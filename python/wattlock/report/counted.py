@@ -16,6 +16,7 @@ from wattlock.report.evidence import departures
 from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
 from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, table, text, unbroken
 from wattlock.report.page import asset, opening
+from wattlock.store.disk import write_out
 
 SECTIONS = {
     "answer": "The answer",
@@ -64,7 +65,7 @@ class CountedFacts:
 
 def write_counted(path: Path, run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> None:
     """Write the page to `path`, over what is there; `estimates` and `ranking` as of `analysis.counts`."""
-    path.write_text(page(run, estimates, ranking), encoding="utf-8")
+    write_out(path, page(run, estimates, ranking))
 
 
 def page(run: CountedFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 from wattlock.errors import InputError
 from wattlock.report.evidence import one_evidence
 from wattlock.report.look import LIGHT, page_config
+from wattlock.store.disk import write_out
 
 WIDTH_PX, HEIGHT_PX, SHARPNESS = 720, 420, 2.0
 NAMES_A_COLUMN = 24
@@ -47,23 +48,21 @@ def spec(chart: alt.LayerChart | alt.Chart) -> dict[str, Any]:
 def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
     """Write a chart as HTML, SVG or PNG by the ending of `path`.
 
-    Raises InputError where the ending is another one or the file can't be written.
+    Raises InputError where the ending is another one or the file can't be written, DiskFull.
     """
     import vl_convert
 
     drawn = spec(chart.properties(width=WIDTH_PX, height=HEIGHT_PX)) | {"config": file_config()}
-    try:
-        match path.suffix:
-            case ".svg":
-                path.write_text(vl_convert.vegalite_to_svg(drawn), encoding="utf-8")
-            case ".png":
-                path.write_bytes(vl_convert.vegalite_to_png(drawn, scale=SHARPNESS))
-            case ".html":
-                path.write_text(vl_convert.vegalite_to_html(drawn, bundle=True), encoding="utf-8")
-            case other:
-                raise InputError(f'--figure {path}: no format "{other}"', hint="end it in .html, .svg or .png")
-    except OSError as error:
-        raise InputError(f"--figure {path}: can't be written: {error.strerror}") from error
+    match path.suffix:
+        case ".svg":
+            written: str | bytes = vl_convert.vegalite_to_svg(drawn)
+        case ".png":
+            written = vl_convert.vegalite_to_png(drawn, scale=SHARPNESS)
+        case ".html":
+            written = vl_convert.vegalite_to_html(drawn, bundle=True)
+        case other:
+            raise InputError(f'--figure {path}: no format "{other}"', hint="end it in .html, .svg or .png")
+    write_out(path, written, "--figure")
 
 
 def file_config(colours: Mapping[str, str] = LIGHT) -> dict[str, object]:

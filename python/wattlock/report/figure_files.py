@@ -16,6 +16,7 @@ from wattlock.report.drawing import LEADING, SMALL, lines_of, standalone
 from wattlock.report.look import FONT, LIGHT, colour
 from wattlock.report.markup import text
 from wattlock.report.written import csv_text
+from wattlock.store.disk import write_out
 
 WIDTH_PX, SHARPNESS = 640, 2.0
 MARGIN_PX = 10
@@ -41,15 +42,19 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> 
     written = 0
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for figure in figures:
-            stem = folder / (f"{of}--{figure.name}" if of else figure.name)
-            stem.with_name(f"{stem.name}.svg").write_text(figure.svg, encoding="utf-8")
-            stem.with_name(f"{stem.name}.png").write_bytes(vl_convert.svg_to_png(figure.svg, scale=SHARPNESS))
-            stem.with_name(f"{stem.name}.pdf").write_bytes(vl_convert.svg_to_pdf(figure.svg))
-            stem.with_name(f"{stem.name}.csv").write_text(csv_text(figure.rows), encoding="utf-8")
-            written += 4
     except OSError as error:
         raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
+    for figure in figures:
+        name = f"{of}--{figure.name}" if of else figure.name
+        content = {
+            "svg": figure.svg,
+            "png": vl_convert.svg_to_png(figure.svg, scale=SHARPNESS),
+            "pdf": vl_convert.svg_to_pdf(figure.svg),
+            "csv": csv_text(figure.rows),
+        }
+        for ending, data in content.items():
+            write_out(folder / f"{name}.{ending}", data, "--export")
+        written += len(content)
     return written
 
 

@@ -33,6 +33,7 @@ from wattlock.report.markup import (
 )
 from wattlock.report.summary import summary
 from wattlock.run.validity import INVALID_RUN
+from wattlock.store.disk import write_out
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 SECTIONS = {
@@ -53,7 +54,7 @@ def write_report(path: Path, run: RunFacts, estimates: pl.DataFrame, ranking: pl
     * `estimates`: one row a case, valued or not. * `ranking`: one row a ranked cipher and group.
     * A run that is not valid shows no number as a result: below a banner its cases stand unranked.
     """
-    path.write_text(page(run, *shown_of(run, estimates, ranking)), encoding="utf-8")
+    write_out(path, page(run, *shown_of(run, estimates, ranking)))
 
 
 def shown_of(run: RunFacts, estimates: pl.DataFrame, ranking: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -2,17 +2,22 @@
 
 import errno
 import os
+import secrets
 import shutil
+import stat
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
-from wattlock.errors import DiskFull, StoreError
+from wattlock.errors import HINT_OF_SYSTEM, DiskFull, InputError, StoreError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
+MOST_LINKS = 40
+"""As Linux follows for one path."""
 LEAST_ROOM_B = 2**20
 """With less of it free a disk is full for what Polars writes."""
 
@@ -42,8 +47,113 @@ def refused(folder: Path, error: OSError) -> DiskFull | StoreError:
     return StoreError(what, hint="check the folder's permissions")
 
 
+def write_out(path: Path, content: str | bytes, option: str = "") -> None:
+    """Writes the file that somebody named, whole or not at all; every option that writes a file comes here.
+
+    A regular file is replaced by its successor, which keeps its mode and owner; a link leads to it and stays. What
+    else is there (a device, a pipe) is opened and written, and stays what it is; `-` and what links into /proc are
+    streams.
+
+    * `option`: what named the file, for the error.
+
+    Raises DiskFull or InputError; BrokenPipeError where the reader of a stream of this process has gone.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    number = None
+    try:
+        number = _descriptor(path)
+        if number is not None:
+            _write_descriptor(number, data)
+        elif is_stream(path):
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_NOCTTY), "wb") as stream:
+                stream.write(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data)
+    except OSError as error:
+        if number is not None and isinstance(error, BrokenPipeError):
+            raise
+        raise unwritten(path, error, option) from error
+
+
+def unwritten(path: Path, error: OSError, option: str = "") -> DiskFull | InputError:
+    """The error to raise for a file that somebody named by `option`, and that the system refused."""
+    named_by = f"{option} {path}" if option else str(path)
+    if error.errno in FULL:
+        return DiskFull(f"{named_by}: no room left on the disk", hint="free some space and try again")
+    hint = HINT_OF_SYSTEM.get(error.errno or 0, "name another file")
+    return InputError(f"{named_by}: can't be written: {error.strerror or error}", hint=hint)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether `write_out` writes into what is there in place of making a file: a device, a pipe, a stream, a folder."""
+    if str(path) == "-" or any(folder.is_relative_to("/proc") for folder, _ in _chain(path)):
+        return True
+    return path.exists() and not path.is_file()
+
+
+def _chain(path: Path) -> Iterator[tuple[Path, str]]:
+    """The folder and the name of a path, and of each link that it leads to."""
+    for _ in range(MOST_LINKS):
+        folder = Path(os.path.realpath(path.parent))
+        yield folder, path.name
+        if not path.is_symlink():
+            return
+        path = folder / path.readlink()
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of this process's descriptor that a path names, as /dev/stdout does; None where it names none.
+
+    Opened by its path it would be cut to nothing, or written from its start, where it is a file.
+    """
+    if str(path) == "-":
+        return 1
+    this = {os.path.realpath(place) for place in ("/proc/self/fd", "/proc/thread-self/fd")}
+    return next((int(name) for folder, name in _chain(path) if str(folder) in this and name.isdecimal()), None)
+
+
+def _write_descriptor(number: int, data: bytes) -> None:
+    if number == 1 and sys.__stdout__ is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    for printed in (sys.stdout, sys.stderr):
+        printed.flush()
+    with os.fdopen(os.dup(number), "wb") as stream:
+        stream.write(data)
+
+
+def _replace(place: Path, data: bytes) -> None:
+    """Gives a regular file, or a new one, this content; `place` is no link."""
+    if not place.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(place))
+    try:
+        # A file that may not be written stays, though its folder would let it be replaced.
+        with os.fdopen(os.open(place, os.O_WRONLY), "wb") as file:
+            about = os.fstat(file.fileno())
+    except FileNotFoundError:
+        about = None
+    part = place.with_name(f".wattlock-{secrets.token_hex(6)}{PART}")
+    mode = 0o666 if about is None else stat.S_IMODE(about.st_mode)
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if about is not None:
+                _give(file.fileno(), about)
+            file.write(data)
+        settle(part, place)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _give(handle: int, about: os.stat_result) -> None:
+    """Gives a new file the owner and the mode of the one whose name it gets."""
+    made = os.fstat(handle)
+    if (made.st_uid, made.st_gid) != (about.st_uid, about.st_gid):
+        os.fchown(handle, about.st_uid, about.st_gid)
+    os.fchmod(handle, stat.S_IMODE(about.st_mode))
+
+
 def write_whole(path: Path, lines: Iterable[bytes]) -> None:
-    """Writes a file that is there whole or not at all.
+    """Writes a file of a folder of wattlock's own, whole or not at all; what somebody named is `write_out`'s.
 
     Raises IsADirectoryError where `path` names no file, OSError where the system refuses.
     """
