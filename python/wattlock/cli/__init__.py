@@ -16,6 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from wattlock.cli.echo import echo
 from wattlock.cli.help import Verb, with_values
 from wattlock.errors import HINT_OF_SYSTEM, DiskFull, InputError, WattlockError
 from wattlock.extras import named_by
@@ -119,17 +120,17 @@ def overview(
     if version:
         import wattlock
 
-        typer.echo(f"wattlock {wattlock.__version__}")
+        echo(f"wattlock {wattlock.__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        echo(context.get_help())
 
 
 def say(message: str, hint: str) -> None:
     """Print an error in the project's two lines to standard error."""
-    typer.echo(f"error: {_short(message)}", err=True)
+    echo(f"error: {_short(message)}", err=True)
     if hint:
-        typer.echo(f"hint: {_short(hint)}", err=True)
+        echo(f"hint: {_short(hint)}", err=True)
 
 
 def _short(text: str) -> str:

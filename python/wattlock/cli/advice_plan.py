@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import table
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def show(plan: dict[str, Any]) -> None:
     if plan["steps"]:
         table(plan["steps"], title)
     else:
-        typer.echo(f"\n{title}")
-    typer.echo(f"{plan['ends'][0].upper()}{plan['ends'][1:]}.")
+        echo(f"\n{title}")
+    echo(f"{plan['ends'][0].upper()}{plan['ends'][1:]}.")
     for reason in plan["cannot"]:
-        typer.echo(f"no use: {reason}")
+        echo(f"no use: {reason}")

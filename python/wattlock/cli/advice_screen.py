@@ -5,8 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import table
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def one_screen(of: Advice, more: More, top: int | None) -> None:
     _say(prose.title(of.question), decision.sentence(of), "")
     shown = decision.first_options(of, top or ROWS)
     for line in _options(of, shown):
-        typer.echo(line)
+        echo(line)
     _say("", *decision.reasons(of), *filter(None, [why.tag(of)]))
     _say(*decision.by_code(of))
     _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
@@ -54,7 +53,7 @@ def _say(*sentences: str) -> None:
     for sentence in sentences:
         # A percentage stays on one line.
         lines = wrap(sentence.replace(" %", "\u00a0%"), COLUMNS, break_on_hyphens=False)
-        typer.echo("\n".join(lines).replace("\u00a0", " "))
+        echo("\n".join(lines).replace("\u00a0", " "))
 
 
 def _options(of: Advice, shown: list[Option]) -> list[str]:
@@ -101,19 +100,19 @@ def explained(of: Advice, more: More, top: int | None) -> None:
     """All of it: every choice, what was excluded, legacy ciphers, costs with their sources, assumptions, what-ifs."""
     from wattlock.advise import decision, prose
 
-    typer.echo(f"{prose.title(of.question)}\n")
-    typer.echo("\n".join([decision.sentence(of), *prose.lead(of)]))
+    echo(f"{prose.title(of.question)}\n")
+    echo("\n".join([decision.sentence(of), *prose.lead(of)]))
     _ranked(of, top or len(of.places))
-    typer.echo("\nwhat the decision obliges to")
+    echo("\nwhat the decision obliges to")
     for label, text in decision.consequences(of):
-        typer.echo(f"{label.lower()}: {text}")
+        echo(f"{label.lower()}: {text}")
     _costs(of)
     if of.excluded:
         table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
     _tables(of, more)
     if of.history:
-        typer.echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
-        typer.echo("\n".join(prose.history(of.history)))
+        echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
+        echo("\n".join(prose.history(of.history)))
     _rests(of)
 
 
@@ -127,7 +126,7 @@ def _tables(of: Advice, more: More) -> None:
         if key == "experiments" and prose.without_gain(of):
             _say(prose.without_gain(of))
         if key == "energy_first" and found:
-            typer.echo(prose.BUDGET)
+            echo(prose.BUDGET)
 
 
 def _ranked(of: Advice, top: int) -> None:
@@ -135,9 +134,9 @@ def _ranked(of: Advice, top: int) -> None:
 
     table(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
     if len(of.places) > top:
-        typer.echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
+        echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
     for name, title in prose.framing(of):
-        typer.echo(f"{name}: {title}")
+        echo(f"{name}: {title}")
 
 
 def _costs(of: Advice) -> None:
@@ -153,11 +152,11 @@ def _costs(of: Advice) -> None:
 def _rests(of: Advice) -> None:
     from wattlock.advise import prose
 
-    typer.echo("\nwhat the answer rests on")
+    echo("\nwhat the answer rests on")
     if of.information and of.information[0].narrower > 0:
-        typer.echo(f"measure first: {prose.narrower(of.information[0])}")
-    typer.echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
+        echo(f"measure first: {prose.narrower(of.information[0])}")
+    echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
     for sentence in of.inputs.assumed:
-        typer.echo(f"assumed: {sentence}")
+        echo(f"assumed: {sentence}")
     for sentence in prose.notes(of):
-        typer.echo(f"note: {sentence}")
+        echo(f"note: {sentence}")

@@ -11,6 +11,7 @@ import typer
 
 from wattlock.cli.decision import check, write
 from wattlock.cli.definition import Printed, printed, refuse_two
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given as called
 from wattlock.cli.option_rules import refuse_beside
 from wattlock.cli.options import AllowAssumed, Cards
@@ -216,7 +217,7 @@ def advise(
         from wattlock.advise.costs_template import template
 
         refuse_beside(called(context), "--costs-template", [])
-        typer.echo(template(costs_template), nl=False)
+        echo(template(costs_template), nl=False)
         return
     if filed.record is not None:
         check(filed.record)
@@ -234,7 +235,7 @@ def advise(
     more = _more(of, cards, beside.all() if shown.explain and shown.form is Format.table else beside)
     if filed.record is not None:
         for path in write(of, more, filed.record, filed.decider):
-            typer.echo(f"wrote {path}", err=True)
+            echo(f"wrote {path}", err=True)
     _print(of, more, shown, _plan(of, beside) if beside.plan else None)
 
 
@@ -320,7 +321,7 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown, plan
     asked_after = {"why": _why(of, shown.why)} if shown.why is not None else {}
     if shown.form is Format.json:
         planned = {"plan": plan} if plan else {}
-        typer.echo(json.dumps(finite(as_object(of) | more | asked_after | planned), ensure_ascii=False))
+        echo(json.dumps(finite(as_object(of) | more | asked_after | planned), ensure_ascii=False))
     elif shown.form is Format.csv:
         print_table(of.ranked, shown.form)
     elif asked_after:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Cards, Device
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -142,12 +143,12 @@ def battery(
     duty = Duty(busy.duty, busy.per_second, busy.idle_W)
     carried = operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
     for warning in carried.warnings():
-        typer.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     if figure is not None:
         from wattlock.report.discharge import discharge, write_figure
 
         write_figure(discharge(carried.curves()), figure)
-        typer.echo(f"drew {figure}", err=True)
+        echo(f"drew {figure}", err=True)
     print_table(carried.table.select(SHORT) if form is Format.table else carried.table, form)
 
 
@@ -170,7 +171,7 @@ def _work(
     if run is not None and operation.energy_uJ is None and operation.cycles is None:
         result = open_one_kind(run)
         for line in result.explained:
-            typer.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         return operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, SysRoot
 from wattlock.cli.table import Format, show
 from wattlock.errors import EvidenceError, InputError
@@ -79,13 +80,13 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     estimates = valued(result, None, allow_assumed=False)
     found = calibration.fit(estimates, gain=meter["gain_relative_uncertainty"], GHz=result.clock.GHz)
     for line in calibration.notes(found):
-        typer.echo(line, err=True)
+        echo(line, err=True)
     show(pl.DataFrame(found.loads), form)
     if save is not None:
         machine = result.header["fingerprint"]["hardware"]["model_name"] or "unnamed processor"
         card = calibration.card(found, isa=result.isa, machine=machine, run=result.plan["id"], meter=meter)
         write_out(save, calibration.as_toml(card), "--save")
-        typer.echo(f"the card: {save}; `wattlock run STUDY --device {save}` takes it", err=True)
+        echo(f"the card: {save}; `wattlock run STUDY --device {save}` takes it", err=True)
 
 
 def _refuse_invalid(result: Result) -> None:
@@ -111,5 +112,5 @@ def _print_published(name: str, form: Format, *, allow_assumed: bool) -> None:
         formula = f"percent = {law.a:.4g} + {law.b:.4g} * rounds + {law.c:.5g} / block_bits"
         words.append(f"{law.operation}: {formula}, R^2 {law.r_squared:.3f}")
     for line in words:
-        typer.echo(line, err=True)
+        echo(line, err=True)
     show(pl.DataFrame([case._asdict() for case in found.cases]), form)

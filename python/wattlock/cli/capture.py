@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import say_if_cut, table
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -38,7 +39,7 @@ def capture(
         print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
     lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
     described = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
-    typer.echo(
+    echo(
         f"{counted.summary['counted']:,} of {counted.summary['packets']:,} packets counted"
         + (f"; {described}" if described else ""),
         err=True,
@@ -49,7 +50,7 @@ def capture(
         from wattlock.report.traffic import packet_sizes
 
         write_figure(packet_sizes(counted.sizes), figure)
-        typer.echo(f"drew {figure}", err=True)
+        echo(f"drew {figure}", err=True)
 
 
 def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.cli.target import chosen
@@ -66,7 +67,7 @@ def ciphers(
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
         for line in _page(several, security, max(width, 60)):
-            typer.echo(line)
+            echo(line)
 
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:

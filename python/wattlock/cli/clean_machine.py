@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError
@@ -93,7 +94,7 @@ def _apply(knobs: list[Knob], kept: Path, measured: tuple[Target, int, int], for
             continue
         refused = clean_machine.apply(ROOT, knob, kept)
         for one in refused:
-            typer.echo(f"warning: /{one.file}: {one.why}", err=True)
+            echo(f"warning: /{one.file}: {one.why}", err=True)
         if len(refused) == len(knob.settings):
             rows.append({**_row(knob), "state": "refused", **_worth(None, None)})
             continue
@@ -103,7 +104,7 @@ def _apply(knobs: list[Knob], kept: Path, measured: tuple[Target, int, int], for
         before = after
     _print(rows, form)
     if clean_machine.read_kept(kept):
-        typer.echo(f"what was there before is in {kept}; `{_again('--restore')}` puts it back", err=True)
+        echo(f"what was there before is in {kept}; `{_again('--restore')}` puts it back", err=True)
 
 
 def _watch(target: Target, cpu: int, seconds: int) -> dict[str, str | None]:
@@ -134,7 +135,7 @@ def _restore(kept: Path, form: Format) -> None:
     from wattlock.targets import clean_machine
 
     if not clean_machine.read_kept(kept):
-        typer.echo(f"nothing to put back: there is no {kept}", err=True)
+        echo(f"nothing to put back: there is no {kept}", err=True)
         return
     back, refused = clean_machine.restore(ROOT, kept)
     rows = [{"file": f"/{one.file}", "was_set_to": one.now, "put_back": one.wanted} for one in back]

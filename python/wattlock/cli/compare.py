@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_pair, refuse_without
 from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, markdown, short
@@ -138,7 +139,7 @@ def compare(
     results = _measured_runs(runs, drawn)
     found = compared(results[0], results[1:], providers, decision.margin)
     for line in found.warnings:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if drawn.html is not None or drawn.export is not None:
         _draw(compare_facts(runs, results, found, providers), drawn)
     if form is not None or drawn.html is None:
@@ -154,7 +155,7 @@ def _judge(found: Comparison, decision: Decision, begun: Begun | None, result: R
     from wattlock.cli.session import refuse_failures
 
     if begun is None and decision.margin is not None and found.undecided:
-        typer.echo(f"warning: {found.undecided}", err=True)
+        echo(f"warning: {found.undecided}", err=True)
     if decision.margin is not None:
         found.refuse_slower()
     if begun is None:
@@ -165,7 +166,7 @@ def _judge(found: Comparison, decision: Decision, begun: Begun | None, result: R
     except EvidenceError as undecided:
         if decision.margin is not None:
             raise
-        typer.echo(f"warning: {undecided.message}\nhint: {undecided.hint}", err=True)
+        echo(f"warning: {undecided.message}\nhint: {undecided.hint}", err=True)
 
 
 def _refuse_mixed(requested: Collection[str]) -> None:
@@ -215,7 +216,7 @@ def _draw_counts(facts: CountedCompareFacts, drawn: Drawn) -> None:
     if drawn.html is not None:
         _write(drawn.html, counted_compare_page(facts))
     if drawn.export is not None:
-        typer.echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+        echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _draw(facts: CompareFacts, drawn: Drawn) -> None:
@@ -225,14 +226,14 @@ def _draw(facts: CompareFacts, drawn: Drawn) -> None:
     if drawn.html is not None:
         _write(drawn.html, compare_page(facts))
     if drawn.export is not None:
-        typer.echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+        echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
 def _write(file: Path, page: str) -> None:
     from wattlock.store.disk import is_stream, write_out
 
     write_out(file, page, "--html")
-    typer.echo(str(file), err=is_stream(file))
+    echo(str(file), err=is_stream(file))
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:
@@ -240,7 +241,7 @@ def _print(found: Comparison, form: Form, *, several: bool) -> None:
     columns = ["run_b"] if several else []
     columns += [*SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
     if form is Form.markdown:
-        typer.echo(markdown(_for_a_pull_request(table, several=several)))
+        echo(markdown(_for_a_pull_request(table, several=several)))
     else:
         print_table(table.select(short(columns, table)) if form is Form.table else table, Format(form.value))
 
@@ -274,7 +275,7 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
     if lacking := sorted(asked - {case.cipher for case in planned.cases}):
         raise InputError(f"no library has {', '.join(lacking)} of {studies[0]}", hint="name a study of their ciphers")
     for line in planned.warnings():
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     begun = planned.create(out)
     carry_out(begun)
     return begun

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-import typer
-
+from wattlock.cli.echo import echo
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,11 +56,11 @@ def say_differences(found: CountComparison) -> None:
     from wattlock.cli.table import show_aside
 
     for line in found.warnings:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if found.agreement is not None and found.agreement.is_empty():
-        typer.echo("warning: no order is compared: there are no three comparable ciphers on two cores", err=True)
+        echo("warning: no order is compared: there are no three comparable ciphers on two cores", err=True)
     elif found.agreement is not None:
-        typer.echo(
+        echo(
             "how alike the cores order the ciphers (Kendall's tau-b, 1 is the same order; no order within the errors "
             "of the rules lies beyond low and high):",
             err=True,
@@ -190,6 +189,6 @@ def print_counts(found: CountComparison, form: str) -> None:
     columns = [*(["run_b"] if len(found.pairs) > 1 else []), *columns]
     shown = table.select(columns if not table["aad_B"].sum() else [*columns[:3], "aad_B", *columns[3:]])
     if form == "markdown":
-        typer.echo(markdown(shown))
+        echo(markdown(shown))
     else:
         print_table(shown if form == "table" else table, Format(form))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
+
 
 def costs(
     *,
@@ -31,6 +33,6 @@ def costs(
         raise EvidenceError(f"run {run}: it measured on a machine, and counted no cycles on a core", hint=hint)
     text = costs_file(found, chosen())
     if out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         write_out(out, text, "--out")

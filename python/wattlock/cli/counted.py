@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from wattlock import extras
+from wattlock.cli.echo import echo
 from wattlock.targets.parts import short_title
 
 if TYPE_CHECKING:
@@ -137,16 +136,16 @@ def say_what_was_counted(folder: RunFolder) -> pl.DataFrame:
     found = read(folder)
     states = dict(found.estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    typer.echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.title}: {counted}", err=True)
+    echo(f"{found.estimates.height} cases in {found.wall_s:.0f} s on {found.title}: {counted}", err=True)
     for line in [*_failures(found), *(f"warning: {warning}" for warning in found.warnings)]:
-        typer.echo(line, err=True)
+        echo(line, err=True)
     if told := said(found.place, groups_of(found.estimates, found.ranking)):
-        typer.echo(" ".join(told), err=True)
+        echo(" ".join(told), err=True)
     if extras.absent("report"):
-        typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
+        echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
     else:
         page = folder.path / "report.html"
         write_page(found, page)
-        typer.echo(f"The report: {page}", err=True)
-    typer.echo(f"The numbers: {folder.showing}", err=True)
+        echo(f"The report: {page}", err=True)
+    echo(f"The numbers: {folder.showing}", err=True)
     return found.estimates

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,9 +48,9 @@ def printed(options: Printed, shelf: Shelf[Any], form: Form) -> bool:
     if options.show is not None:
         print_file(shelf, options.show)
     elif options.template:
-        typer.echo(form.template(), nl=False)
+        echo(form.template(), nl=False)
     elif options.schema:
-        typer.echo(form.schema_text(), nl=False)
+        echo(form.schema_text(), nl=False)
     else:
         return False
     return True
@@ -58,4 +60,4 @@ def print_file(shelf: Shelf[Any], name: str, own: Path | None = None) -> None:
     """Print a definition's file as it is. Raises the shelf's error where there is none, or no TOML in it."""
     found = shelf.find(name, own)
     shelf.tables(found)
-    typer.echo(shelf.text(found).decode(), nl=False)
+    echo(shelf.text(found).decode(), nl=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.definition import print_file, refuse_two
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given
 from wattlock.cli.options import Cards
 from wattlock.cli.table import Format, show
@@ -68,9 +69,9 @@ def devices(
         with _of_another_kind(show_file, kind, cards):
             print_file(_shelf(kind)[0], show_file, cards)
     elif template is not None:
-        typer.echo(_form(template).template(), nl=False)
+        echo(_form(template).template(), nl=False)
     elif schema is not None:
-        typer.echo(_form(schema).schema_text(), nl=False)
+        echo(_form(schema).schema_text(), nl=False)
     elif card is None:
         _list(kind, cards, form)
     else:
@@ -83,7 +84,7 @@ def _list(kind: Kind, cards: Path | None, form: Format) -> None:
     shelf, line = _shelf(kind)
     read, faults = shelf.all(cards)
     for fault in faults:
-        typer.echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
+        echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
     show(pl.DataFrame([line(name, one) for name, one in read.items()], infer_schema_length=None), form)
 
 
@@ -96,7 +97,7 @@ def _numbers_of(card: str, kind: Kind, cards: Path | None, form: Format) -> None
         show(pl.DataFrame(list(_cost_rows(found)), infer_schema_length=None), form)
         return
     for words in (found.title, found.note, f"What would narrow it: {found.narrowed_by}"):
-        typer.echo(words, err=True)
+        echo(words, err=True)
     show(pl.DataFrame(list(_numbers(found)), infer_schema_length=None), form)
 
 

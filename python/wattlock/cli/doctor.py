@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.clean_machine import CleanOptions, fix
+from wattlock.cli.echo import echo
 from wattlock.cli.options import On
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -39,7 +40,7 @@ def doctor(
         fix(clean, target, seconds, form)
         return
     if on is None and clean_machine.read_kept(kept := clean_machine.kept_file()):
-        typer.echo(f"note: `--fix --apply` is in force ({kept}); `wattlock doctor --fix --restore` ends it", err=True)
+        echo(f"note: `--fix --apply` is in force ({kept}); `wattlock doctor --fix --restore` ends it", err=True)
     checks = probe.rows(
         target, "doctor", "--seconds", str(seconds), "--format", "json", needs=["verdict"], most_s=120 + seconds
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import Columns, Units, Voltage
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -91,12 +92,12 @@ def energy(
 def _tell(joined: Joined) -> None:
     """Where the run lies in the recording, and what of it has no joules."""
     found = joined.alignment
-    typer.echo(
+    echo(
         f"{found.found} of {found.markers} markers found; their middle is at {found.offset_s:.6f} s of the recording "
         f"(± {found.middle_u_s * 1e3:.2g} ms); its clock runs {found.drift * 1e6:+.1f} ppm "
         f"(± {found.drift_u * 1e6:.2g}) against the device's",
         err=True,
     )
     for line in joined.left_out:
-        typer.echo(f"left out: {line}", err=True)
-    typer.echo(f"joined: {joined.folder.path}; `{joined.folder.reporting}` draws its report", err=True)
+        echo(f"left out: {line}", err=True)
+    echo(f"joined: {joined.folder.path}; `{joined.folder.reporting}` draws its report", err=True)

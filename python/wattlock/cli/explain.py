@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.option_rules import given, refuse_without
 from wattlock.cli.options import AllowAssumed, Cards
@@ -52,9 +53,9 @@ def explain(
     if form is not Format.table:
         print_table(pl.DataFrame(described.rows(), infer_schema_length=None), form)
         for sentence in described.sentences():
-            typer.echo(sentence, err=True)
+            echo(sentence, err=True)
         return
     table([{key: row[key] for key in SHOWN} for row in described.rows()])
-    typer.echo("")
+    echo("")
     for sentence in described.sentences():
-        typer.echo(sentence)
+        echo(sentence)

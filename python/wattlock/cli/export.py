@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.errors import EvidenceError, InputError
 
@@ -73,7 +74,7 @@ def export(
     if public:
         frame, about = _public(frame, about)
     for line in result.explained:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if form is Form.latex and result.reasons:
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
@@ -170,4 +171,4 @@ def _write(written: bytes, out: Path | None) -> None:
     from wattlock.store.disk import write_out
 
     write_out(out, written, "--out")
-    typer.echo(f"wrote {out}", err=True)
+    echo(f"wrote {out}", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
@@ -62,7 +63,7 @@ def import_(
     found = found.keeping(only or [], payload_B or [])
     if out is not None:
         write_out(out, found.write(), "--out")
-        typer.echo(f"wrote {len(found.figures)} published figures into {out}", err=True)
+        echo(f"wrote {len(found.figures)} published figures into {out}", err=True)
         return
     rows = pl.DataFrame([figure.model_dump() for figure in found.figures], infer_schema_length=None)
     held = {"unit": found.unit, "statistic": found.statistic, "evidence": found.evidence, "source": found.source}

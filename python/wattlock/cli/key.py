@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def key(
 
     require("publish")
     if action is Action.show:
-        typer.echo(_public(file, password_file))
+        echo(_public(file, password_file))
         return
     from wattlock.publish.minisign import SecretKey
     from wattlock.store.disk import write_out
@@ -65,8 +66,8 @@ def key(
     text = made.file(None if without_password else password(password_file, again=True))
     _write_secret(file, text)
     write_out(beside, made.public.file())
-    typer.echo(made.public.line)
-    typer.echo(f"wrote {file}, which is yours alone, and {beside}, which is for all; key {made.public.id}", err=True)
+    echo(made.public.line)
+    echo(f"wrote {file}, which is yours alone, and {beside}, which is for all; key {made.public.id}", err=True)
 
 
 def secret_key(file: Path, password_file: Path | None) -> SecretKey:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -163,7 +164,7 @@ def _serve(
     from wattlock.cli.lab_drawing import drawing
     from wattlock.lab.serve import How, serve
 
-    say = partial(typer.echo, err=True)
+    say = partial(echo, err=True)
     serve(
         data,
         bind,
@@ -185,7 +186,7 @@ def _show_code(address: str) -> None:
     from wattlock.page.qr import code
 
     if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
-        typer.echo(f"A phone measures itself at {address}:", err=True)
+        echo(f"A phone measures itself at {address}:", err=True)
         typer.echo(drawn)
 
 
@@ -203,8 +204,8 @@ def _existing(data: Path, database: str | None) -> Collection:
 def _reindex(data: Path, database: str | None) -> None:
     lab = _existing(data, database)
     for line in lab.reindex():
-        typer.echo(f"warning: left out: {line}", err=True)
-    typer.echo(f"{lab.count()} runs are in the index", err=True)
+        echo(f"warning: left out: {line}", err=True)
+    echo(f"{lab.count()} runs are in the index", err=True)
 
 
 def _token(data: Path, database: str | None, scope: Scope | None, days: int | None) -> None:
@@ -219,9 +220,9 @@ def _token(data: Path, database: str | None, scope: Scope | None, days: int | No
     is_new = not is_lab(data)
     token = tokens.make(Collection.open(data, database).engine, tokens.Scope(scope), days)
     if is_new:
-        typer.echo(f"a new lab in {data}", err=True)
-    typer.echo(token)
-    typer.echo("this is shown once; who has it may come in", err=True)
+        echo(f"a new lab in {data}", err=True)
+    echo(token)
+    echo("this is shown once; who has it may come in", err=True)
 
 
 def _tokens(data: Path, database: str | None, form: Format) -> None:
@@ -240,7 +241,7 @@ def _remove(data: Path, database: str | None, run: str) -> None:
     if not run:
         raise InputError("the run is missing", hint=f"wattlock lab remove HASH --data {data}; its page has the hash")
     removed = _existing(data, database).remove(run, By(None, "this host"))
-    typer.echo(f"run {removed} is out of the lab; its folder is below {data / 'removed'}", err=True)
+    echo(f"run {removed} is out of the lab; its folder is below {data / 'removed'}", err=True)
 
 
 def _revoke(data: Path, database: str | None, token_id: str | None) -> None:

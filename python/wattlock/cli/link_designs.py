@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -35,22 +34,22 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
         left_out = sorted(key for key, one in compared().design.items() if one.is_for(radio) and key not in carried)
         if left_out:
             which = ", ".join(left_out) if carried else "all designs"
-            typer.echo(f"left out on {name}: {which}: more octets than it carries", err=True)
+            echo(f"left out on {name}: {which}: more octets than it carries", err=True)
     fixed = {"profile": profile, "payload_B": traffic.payload_B, "every_s": traffic.every_s}
     if form is not Format.table:
         print_table(pl.DataFrame([fixed | row for row in found], infer_schema_length=None), form)
         return
-    typer.echo(f"{profile}: {traffic.payload_B} octets each {spoken(traffic.every_s)}; joules of the sensor a message")
+    echo(f"{profile}: {traffic.payload_B} octets each {spoken(traffic.every_s)}; joules of the sensor a message")
     here = {name: several for name in compared().radio if (several := [row for row in found if row["radio"] == name])}
     for name, several in here.items():
         _radio(name, several)
     _waits(here)
     _days(by)
-    typer.echo("")
+    echo("")
     for name, design in compared().design.items():
-        typer.echo(f"{name}: {design.title}")
-    typer.echo("hint: --format json has a row a design, radio and loss; `wattlock advise PROFILE` explains its days")
-    typer.echo("tally is an experiment that nobody outside has reviewed, and no product's security yet")
+        echo(f"{name}: {design.title}")
+    echo("hint: --format json has a row a design, radio and loss; `wattlock advise PROFILE` explains its days")
+    echo("tally is an experiment that nobody outside has reviewed, and no product's security yet")
 
 
 def _radio(name: str, found: list[dict[str, Any]]) -> None:
@@ -68,7 +67,7 @@ def _radio(name: str, found: list[dict[str, Any]]) -> None:
         if several := shown.verified(found, bits):
             table(several, title)
         else:
-            typer.echo(f"\n{title}")
+            echo(f"\n{title}")
     if saved := shown.saved(found):
         table(
             saved,

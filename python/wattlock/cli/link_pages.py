@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
@@ -58,7 +59,7 @@ class Valuing(NamedTuple):
             return None
         result = open_one_kind(self.run)
         for line in result.explained:
-            typer.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)
 
 
@@ -69,7 +70,7 @@ def table(found: Sequence[dict[str, Any]], title: str = "") -> None:
     frame = pl.DataFrame(found, infer_schema_length=None)
     kept = [name for name in frame.columns if frame[name].null_count() < frame.height]
     if title:
-        typer.echo(f"\n{title}")
+        echo(f"\n{title}")
     print_table(frame.select(kept), Format.table)
 
 
@@ -79,9 +80,9 @@ def print_file(files: Files) -> None:
     from wattlock.link.scenario import SCENARIOS
 
     if files.template is not None:
-        typer.echo(_form(files.template).template(), nl=False)
+        echo(_form(files.template).template(), nl=False)
     elif files.schema is not None:
-        typer.echo(_form(files.schema).schema_text(), nl=False)
+        echo(_form(files.schema).schema_text(), nl=False)
     else:
         definition.print_file(SCENARIOS, files.show or "")
 
@@ -125,20 +126,20 @@ def papers_tables(radio: str | None, by: Valuing, form: Format) -> None:
         rows = [{"physical_layer": one.name, **row} for one in found for row in tables.table_rows(one, cells)]
         print_table(pl.DataFrame(rows, infer_schema_length=None), form)
         for sentence in sentences:
-            typer.echo(sentence, err=True)
+            echo(sentence, err=True)
         return
     table(tables.ratio_rows(found, cells), f"ratios of durations ({source}), and which of them a layer gives")
     near = tables.nearest(found, cells)
     table(tables.table_rows(near, cells), f"the tables' plaintext by the nearest layer: {near.name}")
-    typer.echo("")
+    echo("")
     for sentence in sentences:
-        typer.echo(sentence)
+        echo(sentence)
 
 
 def say_if_cut(summary: dict[str, Any]) -> None:
     """A warning where a capture does not go on to its end."""
     if summary["cut"]:
-        typer.echo("warning: the capture is cut short or corrupt: what follows is not counted", err=True)
+        echo("warning: the capture is cut short or corrupt: what follows is not counted", err=True)
 
 
 def replayed(file: Path) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def replayed(file: Path) -> dict[str, Any]:
     found = traffic(counted)
     say_if_cut(counted.summary)
     if found.left_out:
-        typer.echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
+        echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
     return {
         "payload.sizes": [list(pair) for pair in found.sizes],
         "payload.encrypt": "packet",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from wattlock.cli import option_rules
+from wattlock.cli.echo import echo
 from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -68,7 +67,7 @@ def _answers(requested: list[Named], ciphers: dict[str, CatalogueRow], by: Valui
 
     packets = simulated(requested, ciphers)
     if packets > MANY_PACKETS:
-        typer.echo(
+        echo(
             f"note: {packets:,} packets to simulate take minutes; less data (--data-B) has the same costs an octet",
             err=True,
         )
@@ -121,4 +120,4 @@ def _print(came: list[Answer | Refused], form: Format) -> None:
             table(rows.positions(first), "signal: as it is, then 3 dB stronger and 3 dB weaker")
         table([rows.summary(first, first)], "in short")
     for note in rows.notes(answers):
-        typer.echo(f"note: {note}")
+        echo(f"note: {note}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
 from wattlock.cli.options import Columns, On, SysRoot, Units, Voltage
 from wattlock.cli.table import Format
@@ -117,7 +118,7 @@ def _integrate(file: Path, recorded: Recorded, form: Format) -> None:
     )
     print_table(table, form)
     for row in table.filter(table["error"].is_not_null()).iter_rows(named=True):
-        typer.echo(f"block {row['block']}: {row['error']}", err=True)
+        echo(f"block {row['block']}: {row['error']}", err=True)
 
 
 def _refuse_together(requested: dict[str, Any]) -> None:
@@ -141,15 +142,15 @@ def _list(rows: list[dict[str, Any]], sys_root: Path | None, form: Format) -> No
         print_table(pl.DataFrame([_line(row) for row in rows], infer_schema_length=None).select(SHORT), form)
     for row in rows:
         if row["hint"]:
-            typer.echo(f"{row['name']}: {row['access']}\n  {row['hint']}", err=True)
+            echo(f"{row['name']}: {row['access']}\n  {row['hint']}", err=True)
         if row["overlaps"]:
             shown, more = row["overlaps"][:FEW], len(row["overlaps"]) - FEW
             others = ", ".join(shown) + (f" and {more} others (--format json has them)" if more > 0 else "")
-            typer.echo(f"{row['name']} counts some of the same joules as {others}", err=True)
+            echo(f"{row['name']} counts some of the same joules as {others}", err=True)
     for kind, why in KINDS.items():
         if not any(row["kind"].startswith(kind) for row in rows):
-            typer.echo(f"missing: {kind}: nothing in {sys_root or '/sys'}/{why}", err=True)
-    typer.echo(BESIDE, err=True)
+            echo(f"missing: {kind}: nothing in {sys_root or '/sys'}/{why}", err=True)
+    echo(BESIDE, err=True)
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import refuse_name
 from wattlock.cli.run import BatteryOptions
 from wattlock.errors import InputError, WattlockError
@@ -79,12 +80,12 @@ def page(
         if adb:
             ways.enter_context(reversed_port(urlsplit(address).port or 0))
         heed_ctrl_c()
-        typer.echo(address)
+        echo(address)
         _show_code(address)
-        typer.echo("Open this address, all of it. A phone over USB reaches it with --adb.", err=True)
+        echo("Open this address, all of it. A phone over USB reaches it with --adb.", err=True)
         if own is not None:
-            typer.echo("Its browser warns, as nobody else vouches for the certificate. Compare its SHA-256:", err=True)
-            typer.echo(own.fingerprint, err=True)
+            echo("Its browser warns, as nobody else vouches for the certificate. Compare its SHA-256:", err=True)
+            echo(own.fingerprint, err=True)
         while True:
             visitor = visits.next(LOOK_S)
             if visitor is None:
@@ -113,7 +114,7 @@ def _show_code(address: str) -> None:
     if not sys.stdout.isatty():
         return
     if extras.absent("page"):
-        typer.echo(f"note: `{extras.install('page')}` shows the address as a QR code", err=True)
+        echo(f"note: `{extras.install('page')}` shows the address as a QR code", err=True)
         return
     from wattlock.page.qr import code
 
@@ -129,15 +130,15 @@ def _measured(
     from wattlock.page.measuring import measure
 
     device = visitor.target.device
-    typer.echo(f"a page of {device['model'] or device['platform']} is measured", err=True)
+    echo(f"a page of {device['model'] or device['platform']} is measured", err=True)
     try:
         folder = measure(visitor, study, out, only=only, discharge=discharge)
     except WattlockError as error:
         say(error.message, error.hint)
         return error
     for line in visitor.state["words"]:
-        typer.echo(line, err=True)
-    typer.echo(f"The numbers: {folder.showing}", err=True)
+        echo(line, err=True)
+    echo(f"The numbers: {folder.showing}", err=True)
     if discharge is not None:
-        typer.echo(f"What a call took out of the battery: {folder.showing} --battery", err=True)
+        echo(f"What a call took out of the battery: {folder.showing} --battery", err=True)
     return None

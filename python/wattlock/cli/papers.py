@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
 from wattlock.cli.table import Format, show
@@ -184,10 +185,10 @@ def papers(
     _say(facts.reasons, judgements)
     _say_counted(cores)
     if written.form is None:
-        typer.echo(str(page), err=is_stream(page))
+        echo(str(page), err=is_stream(page))
     else:
         show(_for_eyes(verdicts, cores) if written.form is Format.table else verdicts, written.form)
-        typer.echo(f"the page: {page}", err=True)
+        echo(f"the page: {page}", err=True)
 
 
 def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], sources: Sequence[Source]) -> None:
@@ -197,7 +198,7 @@ def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], source
     from wattlock.report.written import csv_text, json_array
     from wattlock.store.disk import write_out
 
-    typer.echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
+    echo(f"wrote {write_exhibits(folder, shown)} files into {folder}", err=True)
     write_out(folder / "verdicts.json", json_array(verdicts), "--export")
     write_out(folder / "verdicts.csv", csv_text(verdicts), "--export")
     write_out(folder / "papers.bib", bibtex(sources), "--export")
@@ -241,16 +242,14 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
     from wattlock.report.papers_page import bases, counts
 
     for reason in reasons:
-        typer.echo(f"warning: {reason}", err=True)
+        echo(f"warning: {reason}", err=True)
     if reasons and (open_claims := sum(judged.verdict == "not tested" for judged in judgements)):
         hint = "`wattlock papers --keep-trying 30` measures until they pass"
-        typer.echo(
-            f"{open_claims} claims wait for a run whose self-checks pass, the others are judged; {hint}", err=True
-        )
+        echo(f"{open_claims} claims wait for a run whose self-checks pass, the others are judged; {hint}", err=True)
     described = ", ".join(f"{number} {verdict}" for verdict, number in counts(judgements).items() if number)
-    typer.echo(f"{len(judgements)} claims: {described}", err=True)
+    echo(f"{len(judgements)} claims: {described}", err=True)
     for line in bases(judgements):
-        typer.echo(f"  {line}", err=True)
+        echo(f"  {line}", err=True)
 
 
 def _say_counted(cores: Sequence[CoreJudged]) -> None:
@@ -259,8 +258,8 @@ def _say_counted(cores: Sequence[CoreJudged]) -> None:
 
     for core in cores:
         for warning in core.warnings:
-            typer.echo(f"warning: run {core.run}: {warning}", err=True)
-        typer.echo(counted_line(core), err=True)
+            echo(f"warning: run {core.run}: {warning}", err=True)
+        echo(counted_line(core), err=True)
 
 
 def _measured(length: Length, device: str | None, measuring: Measuring, *, allow_assumed: bool) -> str:
@@ -301,8 +300,6 @@ def _own_battery(length: Length, sys_root: Path | None) -> str | None:
     try:
         look(chosen(), DischargePlan("", UNTIL_PERCENT, None, None, LOG_EVERY_S, sys_root))
     except WattlockError as error:
-        typer.echo(
-            f"note: no battery is discharged ({error.message}); one is computed from joules and its card", err=True
-        )
+        echo(f"note: no battery is discharged ({error.message}); one is computed from joules and its card", err=True)
         return None
     return "any"

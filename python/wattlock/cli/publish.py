@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.key import PasswordFile
 from wattlock.errors import InputError
 
@@ -71,6 +72,6 @@ def publish(
     newest = max(run.created for run in runs)
     citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
     write_set(runs, out, secret, citation, published)
-    typer.echo(f"{out / 'index.html'}")
+    echo(f"{out / 'index.html'}")
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    typer.echo(f"{counted}, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True)
+    echo(f"{counted}, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.push import Token, warn_in_the_clear
 
 
@@ -27,4 +28,4 @@ def pull(
     warn_in_the_clear(lab, token)
     folder = out or ROOT / digits
     client.pull(digits, lab, token, folder)
-    typer.echo(str(folder))
+    echo(str(folder))

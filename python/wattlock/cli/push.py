@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import Run
 
 Token = Annotated[
@@ -33,9 +34,9 @@ def push(
 
     warn_in_the_clear(to, token)
     hash_, is_new = client.push(find(run), to, token)
-    typer.echo(hash_)
+    echo(hash_)
     page = f"{to.rstrip('/')}/runs/{hash_}"
-    typer.echo(f"its page: {page}" if is_new else f"the lab has it already: {page}", err=True)
+    echo(f"its page: {page}" if is_new else f"the lab has it already: {page}", err=True)
 
 
 def warn_in_the_clear(lab: str, token: str | None) -> None:
@@ -43,4 +44,4 @@ def warn_in_the_clear(lab: str, token: str | None) -> None:
     from wattlock.lab.client import is_in_the_clear
 
     if token and is_in_the_clear(lab):
-        typer.echo("warning: the token goes over http in the clear; https or an ssh tunnel hides it", err=True)
+        echo("warning: the token goes over http in the clear; https or an ssh tunnel hides it", err=True)

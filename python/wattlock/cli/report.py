@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, Run
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def report(
     result = read(folder)
     described, estimates = facts(result, device), valued(result, device, allow_assumed=allow_assumed)
     write_report(page, described, estimates, result.ranking)
-    typer.echo(str(page), err=is_stream(page))
+    echo(str(page), err=is_stream(page))
     if export is not None:
         from wattlock.report.report_files import write_report_figures
 
         written = write_report_figures(export, described, estimates, result.ranking)
-        typer.echo(f"wrote {written} files into {export}", err=True)
+        echo(f"wrote {written} files into {export}", err=True)
 
 
 def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | None, *, allow_assumed: bool) -> None:
@@ -60,9 +61,9 @@ def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | N
 
     found = read(folder)
     estimates = write_page(found, page, device, allow_assumed=allow_assumed)
-    typer.echo(str(page), err=is_stream(page))
+    echo(str(page), err=is_stream(page))
     if export is not None:
         from wattlock.report.report_files import write_counted_figures
 
         written = write_counted_figures(export, found.id, found.plan["study"]["title"], estimates, found.ranking)
-        typer.echo(f"wrote {written} files into {export}", err=True)
+        echo(f"wrote {written} files into {export}", err=True)

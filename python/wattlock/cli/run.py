@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
 from wattlock.cli.session import measure
 from wattlock.cli.target import TargetOptions
@@ -159,7 +160,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         )
         planned = begin.plan(request, target)
         for line in planned.warnings():
-            typer.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         if dry_run:
             _print_plan(planned)
         else:
@@ -196,16 +197,14 @@ def _print_plan(planned: Planned) -> None:
     show(cases if cases["core_class"].count() else cases.drop("core_class"), Format.table)
     if (counted := planned.session.target.facts().counted) is not None:
         once = "" if counted.board else " once"
-        typer.echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
+        echo(f"{len(planned.cases)} cases, counted{once} on {counted.place}", err=True)
         return
     expected, looks = planned.forecast(), planned.usual_looks
-    typer.echo(
+    echo(
         f"{len(planned.cases)} cases: about {expected.least_s:.0f} s if all are sure after {looks[0]} processes, "
         f"at most {expected.most_s:.0f} s with {looks[-1]}",
         err=True,
     )
     if planned.keep_trying is not None:
         minutes = planned.keep_trying.minutes
-        typer.echo(
-            f"where a case is unresolved or a self-check fails then, it goes on, for {minutes:g} min in all", err=True
-        )
+        echo(f"where a case is unresolved or a self-check fails then, it goes on, for {minutes:g} min in all", err=True)

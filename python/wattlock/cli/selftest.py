@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import On
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
@@ -45,6 +46,6 @@ def selftest(
     table = pl.DataFrame(rows, infer_schema_length=None)
     print_table(table.select(SHORT) if form is Format.table else table, form)
     right, wrong = (sum(row["result"] == result for row in rows) for result in ("right", "wrong"))
-    typer.echo(f"{right} right, {wrong} wrong", err=True)
+    echo(f"{right} right, {wrong} wrong", err=True)
     if wrong or any(row["result"] == "absent" and row["provider"] in libraries for row in rows):
         raise typer.Exit(1)

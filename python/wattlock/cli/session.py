@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from wattlock import extras
 from wattlock.cli.counted import say_what_was_counted
+from wattlock.cli.echo import echo
 from wattlock.cli.progress import bar, heed_ctrl_c
 from wattlock.cli.table import show_aside
 from wattlock.errors import CasesFailed, Interrupted
@@ -43,11 +42,11 @@ def carry_out(begun: Begun) -> int:
 
     session, folder = begun.session, begun.folder
     cases = sum(case.role == "study" for case in folder.cases())
-    typer.echo(f"{session.study.title}: {cases} cases, into {folder.path}", err=True)
+    echo(f"{session.study.title}: {cases} cases, into {folder.path}", err=True)
     if session.metered and least_s(session.metered[1], cases) > LONG_S:
         meter = session.metered[1]
         block_s, hours = block_length_ns(meter) / 1e9, least_s(meter, cases) / 3600
-        typer.echo(
+        echo(
             f"{meter['name']} needs blocks of {block_s:.0f} s: measuring the energy takes {hours:.1f} h at least",
             err=True,
         )
@@ -82,33 +81,33 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
     estimates = valued(result, None, allow_assumed=False)
     states = dict(estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    typer.echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
+    echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
     if result.energies is not None:
         metered = dict(result.energies.group_by("energy_state").len().iter_rows())
-        typer.echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
+        echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
     if result.discharges is not None:
-        typer.echo("what a call takes out of the battery:", err=True)
+        echo("what a call takes out of the battery:", err=True)
         show_aside(result.discharges.drop("reason"))
         for row in result.discharges.filter(result.discharges["reason"].is_not_null()).iter_rows(named=True):
-            typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
-        typer.echo(f"`{folder.showing} --battery` prints it again", err=True)
+            echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
+        echo(f"`{folder.showing} --battery` prints it again", err=True)
     for line in result.notices:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if not result.reasons:
-        typer.echo(" ".join(answer(estimates, result.ranking)), err=True)
+        echo(" ".join(answer(estimates, result.ranking)), err=True)
     _draw(folder, result, estimates)
-    typer.echo(f"The numbers: {folder.showing}", err=True)
+    echo(f"The numbers: {folder.showing}", err=True)
     return estimates
 
 
 def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
     """Writes the report, where its extra is installed: the run is measured either way."""
     if extras.absent("report"):
-        typer.echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
+        echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
         return
     from wattlock.cli.facts import facts
     from wattlock.report.page import write_report
 
     page = folder.path / "report.html"
     write_report(page, facts(result, None), estimates, result.ranking)
-    typer.echo(f"The report: {page}", err=True)
+    echo(f"The report: {page}", err=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
@@ -69,16 +70,16 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in result.notices:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     _say_pauses(result)
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
         columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]
         scopes = estimates["energy_scope"].drop_nulls().unique()
         if len(scopes):
-            typer.echo(f"joules: net of {estimates['energy_baseline'].drop_nulls()[0]}; {scopes[0]}", err=True)
+            echo(f"joules: net of {estimates['energy_baseline'].drop_nulls()[0]}; {scopes[0]}", err=True)
         for row in estimates.filter(pl.col("energy_uJ").is_null()).iter_rows(named=True):
-            typer.echo(
+            echo(
                 f"no energy: {row['cipher']} {row['operation']} {row['payload_B']} B: {row['energy_reason']}", err=True
             )
     if set(estimates["time_evidence"].drop_nulls()) - {"measured"}:
@@ -95,7 +96,7 @@ def _say_pauses(result: Result) -> None:
     from wattlock.report.answer import after_pause
 
     for line in after_pause(result.after_pause):
-        typer.echo(line, err=True)
+        echo(line, err=True)
 
 
 def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: bool, allow_assumed: bool) -> None:
@@ -109,9 +110,9 @@ def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: boo
     found = read(folder)
     estimates = valued_counts(found, device, allow_assumed=allow_assumed)
     for line in found.warnings:
-        typer.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     where = ", ".join(word for word in (found.target, found.emulator) if word)
-    typer.echo(f"{found.evidence}: {where}; {found.compiler or 'nothing was compiled'}", err=True)
+    echo(f"{found.evidence}: {where}; {found.compiler or 'nothing was compiled'}", err=True)
     print_table(estimates.select(short_columns(estimates)) if form is Format.table else estimates, form)
 
 
@@ -124,5 +125,5 @@ def _discharges(folder: RunFolder, result: Result, card: str | None, form: Forma
         hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"
         raise StoreError(f"run {folder.path}: discharges no battery", hint=hint)
     for row in discharges.filter(discharges["reason"].is_not_null()).iter_rows(named=True):
-        typer.echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
+        echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
     print_table(discharges.drop("reason") if form is Format.table else discharges, form)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.definition import Printed, printed, refuse_two
+from wattlock.cli.echo import echo
 from wattlock.cli.option_rules import given, refuse_pair
 from wattlock.cli.options import AllowAssumed, Cards
 from wattlock.cli.progress import bar, heed_ctrl_c
@@ -62,7 +63,7 @@ def sweep(
     refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
     plan = planned(definitions.load(definition), chosen(), own=cards, allow_assumed=allow_assumed)
     rows = plan.rows
-    typer.echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
+    echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
     with bar("answering") as report:
         heed_ctrl_c()
         table = carry_out(plan, out, workers=workers, scheduler=scheduler, told=report.answered)
@@ -70,5 +71,5 @@ def sweep(
     if len(errors) == rows:
         raise InputError(f"none of {rows:,} rows can be: {errors[0]}", hint=f"the rows in {table} say each why")
     if len(errors):
-        typer.echo(f"{len(errors):,} of {rows:,} rows can't be: the column error says why", err=True)
-    typer.echo(f"The rows: {table}", err=True)
+        echo(f"{len(errors):,} of {rows:,} rows can't be: the column error says why", err=True)
+    echo(f"The rows: {table}", err=True)

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import typer
 
+from wattlock.cli.echo import echo
+from wattlock.text import harmless
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -43,9 +46,9 @@ def show(frame: pl.DataFrame, form: Format) -> None:
     from wattlock.report.written import csv_text, json_array
 
     if form is Format.json:
-        typer.echo(json_array(frame))
+        echo(json_array(frame))
     else:
-        typer.echo(csv_text(frame), nl=False)
+        echo(csv_text(frame), nl=False)
 
 
 def show_aside(frame: pl.DataFrame) -> None:
@@ -89,7 +92,7 @@ def _show_to_eyes(frame: pl.DataFrame, to: TextIO | None = None) -> None:
     typer.secho(head, file=to, bold=True)
     typer.echo("".join(f"{row}\n" for row in rows), file=to, nl=False)
     if left_out := [name for name in frame.columns if name not in widths]:
-        typer.echo(f"not shown in {room} columns: {', '.join(left_out)}; --format json has all", err=True)
+        echo(f"not shown in {room} columns: {', '.join(left_out)}; --format json has all", err=True)
 
 
 def _width(to: TextIO) -> int:
@@ -148,4 +151,4 @@ def _line(widths: dict[str, int]) -> int:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return f"{value:.5g}" if isinstance(value, float) else harmless(str(value))

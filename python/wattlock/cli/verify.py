@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wattlock.cli.echo import echo
 from wattlock.errors import InputError, NotVerified
 
 
@@ -43,14 +44,14 @@ def verify(
     public = minisign.PublicKey.parse(text, named=f"--key {key}")
     found = folder.verify(path, public)
     for fault in found.faults:
-        typer.echo(f"not verified: {fault}", err=True)
+        echo(f"not verified: {fault}", err=True)
     if found.faults:
         more = f", and {len(found.faults) - 1} more" if len(found.faults) > 1 else ""
         raise NotVerified(f"{path}: {found.faults[0]}{more}", hint="fetch the set again from who published it")
-    typer.echo(f"verified: {path}: {found.checked}, signed by key {public.id}")
-    typer.echo(f"signed with it: {found.comment}")
+    echo(f"verified: {path}: {found.checked}, signed by key {public.id}")
+    echo(f"signed with it: {found.comment}")
     if found.unsigned:
-        typer.echo(f"warning: not signed, so not checked: {', '.join(found.unsigned)}", err=True)
+        echo(f"warning: not signed, so not checked: {', '.join(found.unsigned)}", err=True)
 
 
 def _is_inside(file: Path, place: Path) -> bool:

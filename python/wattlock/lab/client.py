@@ -118,7 +118,7 @@ def _asked(lab: str, request: Request) -> HTTPResponse:
 def _refuse(lab: str, error: HTTPError) -> NoReturn:
     try:
         told = json.loads(error.read(LONGEST_ANSWER_B))
-        words, hint = str(told["error"]), str(told["hint"])
+        words, hint = (" ".join(str(told[key]).split()) for key in ("error", "hint"))
     except (ValueError, KeyError, TypeError, OSError):
         words, hint = f"it answered {error.code}", "is this the address of a lab?"
     raise TransferRefused(f"lab {lab}: {words}", hint=hint) from error

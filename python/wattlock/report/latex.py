@@ -12,6 +12,7 @@ from wattlock.analysis.ranking import GROUP
 from wattlock.report import formats
 from wattlock.report.counted_words import within_of
 from wattlock.report.evidence import DRAWN_STATES, departures
+from wattlock.text import harmless
 
 Row = Mapping[str, Any]
 ROWS = 45
@@ -56,7 +57,7 @@ def _settable(letter: str) -> str:
 
 def comment(label: str, value: object) -> str:
     """A line that LaTeX skips, whatever the value holds."""
-    return f"% {label}: {' '.join(str(value).split())}"
+    return f"% {label}: {harmless(' '.join(str(value).split()))}"
 
 
 def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:

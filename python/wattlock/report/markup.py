@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from wattlock.report.formats import capital, minus
+from wattlock.text import harmless
 
 
 def text(value: object) -> str:
     """A value as HTML text, quotes escaped too."""
-    return html.escape(str(value))
+    return html.escape(harmless(str(value)))
 
 
 def unbroken(sentence: str) -> str:
@@ -21,7 +22,7 @@ def unbroken(sentence: str) -> str:
 def island(name: str, data: object) -> str:
     """Data for the page's script; no text in it can end the element."""
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" class="{name}">{written}</script>'
+    return f'<script type="application/json" class="{name}">{harmless(written, in_json=True)}</script>'
 
 
 def paragraphs(sentences: Iterable[str]) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.text import ACTS, harmless
+
 
 def flat(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with each list and object as JSON, as CSV can hold it."""
@@ -14,19 +16,23 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(columns)
 
 
-_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+_FORMULA = r"^[=+\-@\t\n＝＋－＠]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def csv_text(frame: pl.DataFrame) -> str:
     """The frame as CSV with a header line.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it, unless it is a number (OWASP, CSV
-    Injection, https://owasp.org/www-community/attacks/CSV_Injection).
+    Characters that a terminal would carry out are shown. A text that a spreadsheet would take for a formula has an
+    apostrophe before it, unless it is a number (OWASP, CSV Injection,
+    https://owasp.org/www-community/attacks/CSV_Injection).
     """
+    frame = flat(frame)
+    names = [name for name, kind in frame.schema.items() if kind == pl.String and frame[name].str.contains(ACTS).any()]
+    frame = frame.with_columns(pl.col(names).map_elements(harmless, return_dtype=pl.String))
     texts = pl.col(pl.String)
     is_formula = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
-    return flat(frame).with_columns(pl.when(is_formula).then("'" + texts).otherwise(texts).name.keep()).write_csv()
+    return frame.with_columns(pl.when(is_formula).then("'" + texts).otherwise(texts).name.keep()).write_csv()
 
 
 def json_array(frame: pl.DataFrame) -> str:

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from wattlock.errors import InputError, ProbeError, TransferRefused, WattlockError
 from wattlock.targets.toolbox import Toolbox
+from wattlock.text import harmless
 
 MEANING: dict[int, type[WattlockError]] = {
     2: InputError,
@@ -112,7 +113,7 @@ def _pass_on(words: IO[bytes], written: list[str]) -> None:
         if text.startswith(("error: ", "hint: ")):
             written.append(text)
         else:
-            print(text, file=sys.stderr, flush=True)  # noqa: T201 - the token has to be seen while the probe waits
+            print(harmless(text), file=sys.stderr, flush=True)  # noqa: T201 - the token has to be seen while the probe waits
 
 
 def _error(code: int, written: Sequence[str]) -> WattlockError:

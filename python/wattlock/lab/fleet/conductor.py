@@ -47,6 +47,7 @@ from wattlock.store.seal import RECORDS
 from wattlock.targets import named
 from wattlock.targets.programs import NotInstalled
 from wattlock.targets.scheduler import Scheduler
+from wattlock.text import harmless
 
 if TYPE_CHECKING:
     from distributed import Nanny, SpecCluster
@@ -345,7 +346,7 @@ def _end_with_the_lab() -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"fleet: {line}\n")
+    sys.stderr.write(f"fleet: {harmless(line)}\n")
 
 
 if __name__ == "__main__":
