@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use wattlock_records::LONGEST_QUOTE;
 
+use crate::text::harmless;
+
 /// Why a verb gave up: what is wrong with which value, what to do, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
@@ -41,8 +43,8 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
-        self.hint.iter().try_for_each(|hint| writeln!(f, "hint: {hint}"))
+        writeln!(f, "error: {}", harmless(&self.message))?;
+        self.hint.iter().try_for_each(|hint| writeln!(f, "hint: {}", harmless(hint)))
     }
 }
 
@@ -78,7 +80,7 @@ pub fn deliver(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Whether standard output was closed when the program began. Rust then puts `/dev/null` in its place, open for reading
 /// and writing, as no shell's `> /dev/null` is.
-fn is_closed() -> bool {
+pub(crate) fn is_closed() -> bool {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
     let out = io::stdout();
     let both_ways = fcntl(&out, FcntlArg::F_GETFL)

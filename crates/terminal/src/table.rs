@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, print};
+use crate::text::harmless;
 
 /// How a table is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -24,7 +25,7 @@ pub enum Format {
 /// Standard output that can't be written.
 pub fn print_rows<R: Serialize>(rows: &[R], columns: &[&str], format: Format) -> Result<(), Failure> {
     let text = match format {
-        Format::Json => serde_json::to_string_pretty(rows).map(|text| text + "\n"),
+        Format::Json => serde_json::to_string_pretty(rows).map(|text| harmless(&text).into_owned() + "\n"),
         Format::Table => objects(rows).map(|rows| table(&rows, columns)),
         Format::Csv => objects(rows).map(|rows| csv(&rows, columns)),
     };
@@ -38,7 +39,7 @@ fn objects<R: Serialize>(rows: &[R]) -> serde_json::Result<Vec<Map<String, Value
 fn shown(row: &Map<String, Value>, column: &str) -> String {
     match row.get(column) {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => harmless(text).into_owned(),
         Some(value) => value.to_string(),
     }
 }
@@ -88,6 +89,13 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_lines_end_without_space() {
         assert_eq!(table(&rows(), &["id", "bits"]), "id         bits\na-long-id  8\nb\n");
+    }
+
+    #[test]
+    fn text_of_others_does_nothing_to_a_terminal() {
+        let rows = objects(&[json!({"id": "a\u{1b}[2J\u{202e}b"})]).unwrap();
+        assert_eq!(table(&rows, &["id"]), "id\na\\u001b[2J\\u202eb\n");
+        assert_eq!(csv(&rows, &["id"]), "id\r\na\\u001b[2J\\u202eb\r\n");
     }
 
     #[test]

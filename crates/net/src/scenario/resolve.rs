@@ -280,6 +280,10 @@ fn basic(scenario: &Scenario, phy: PhyName, channel: &Channel) -> Result<(Vec<Ra
             Wrong::new("basic_rates_Mb_s", format!("{} Mb/s is not of this PHY", short(*Mb_s))).hint(listed(&there))
         );
     }
+    if let Some(Mb_s) = numbers.iter().find(|Mb_s| channel.width_MHz != 20 && DSSS_MB_S.contains(Mb_s)) {
+        let message = format!("{} MHz has no {} Mb/s, which is a basic rate here", channel.width_MHz, short(*Mb_s));
+        return Err(Wrong::new("channel_MHz", message).hint("20, or \"basic_rates_Mb_s\": [6, 12, 24] beside it"));
+    }
     if numbers.is_empty() || numbers.len() > there.len() {
         return Err(Wrong::new("basic_rates_Mb_s", format!("{} rates", numbers.len())).hint(listed(&there)));
     }

@@ -4,15 +4,14 @@ mod authenticate;
 mod keys;
 mod medium;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tempfile::NamedTempFile;
 use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
 use wattlock_terminal::failure::{Failure, print};
+use wattlock_terminal::output::{Output, unwritten};
 
 use self::keys::{WEP_B, from_hex, keys, masters, wrong_length};
 use self::medium::wireless;
@@ -34,8 +33,9 @@ pub const EXAMPLE: &str = "Examples:
 
 Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame,
 gzipped or not; the copy has the format of its source and is gzipped where its name ends in .gz. An
-FCS that was there is made anew. A summary goes to standard output, one JSON object. Where a verb
-fails, OUT is as it was before: there only once whole.
+FCS that was there is made anew. A summary goes to standard output, one JSON object, or to standard
+error where OUT is - or /dev/stdout. Where a verb fails, a file OUT is as it was before: there only
+once whole; it keeps its mode and owner. A device, a pipe or a stream is written as it is.
 
 Protect works on data frames that carry data and are not protected yet; all others are copied as
 they are.
@@ -156,6 +156,9 @@ const MOST_WARNINGS: usize = 10;
 /// What was done.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
+    /// Whether it goes to standard error: the copy has standard output.
+    #[serde(skip)]
+    aside: bool,
     /// Packets of the capture.
     frames: u64,
     /// Of them data frames.
@@ -196,6 +199,11 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     };
     let mut line = serde_json::to_vec(&summary).map_err(|error| Failure::new(9, error.to_string()))?;
     line.push(b'\n');
+    if summary.aside {
+        // Nothing is left to tell anybody where standard error is closed.
+        let _ = io::stderr().write_all(&line);
+        return Ok(ExitCode::SUCCESS);
+    }
     print(&line)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -203,7 +211,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
 /// The copy that is written, and what is counted on the way.
 struct Copying {
     writer: Writer,
-    name: String,
+    output: PathBuf,
     summary: Summary,
     parts: Parts,
 }
@@ -217,7 +225,7 @@ struct With {
 
 impl Copying {
     fn failure(&self, error: &io::Error) -> Failure {
-        Failure::new(9, format!("{}: {error}", self.name))
+        unwritten(&self.output, error)
     }
 
     /// Counts the packet and takes it apart; `None` where no frame could be made of it, and it is done with.
@@ -266,18 +274,17 @@ fn copy(
     let source = capture::open(input).map_err(|error| {
         Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
     })?;
-    let name = output.display().to_string();
     let is_same = input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(one, other)| one == other);
     if is_same {
-        return Err(Failure::new(9, format!("{name} is the input")).hint("write to another file"));
+        return Err(Failure::new(9, format!("{} is the input", output.display())).hint("write to another file"));
     }
-    let unwritten = |error: io::Error| Failure::new(9, format!("{}: {error}", output.display()));
-    let target = Target::open(output).map_err(unwritten)?;
-    let out = target.out().map_err(unwritten)?;
+    let failed = |error: io::Error| unwritten(output, &error);
+    let target = Output::open(output).map_err(failed)?;
+    let out = target.writer().map_err(failed)?;
     let is_gzip = output.extension().is_some_and(|extension| extension == "gz");
     let writer = if is_gzip { Writer::zipped(out) } else { Writer::on(out) };
     let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
-    let mut copying = Copying { writer, name, summary: Summary::default(), parts };
+    let mut copying = Copying { writer, output: output.to_owned(), summary: Summary::default(), parts };
     let end = capture::read(source, |piece| match piece {
         Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.failure(&error)),
         Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.failure(&error)),
@@ -287,53 +294,10 @@ fn copy(
     if end == End::Corrupt {
         eprintln!("warning: {}: what follows frame {} is no packet", input.display(), copying.summary.frames);
     }
+    copying.summary.aside = target.is_stdout();
     let Copying { writer, summary, .. } = copying;
-    writer.finish().and_then(|()| target.keep()).map_err(unwritten)?;
+    writer.finish().and_then(|()| target.keep()).map_err(failed)?;
     Ok(summary)
-}
-
-/// Where a copy goes.
-enum Target {
-    /// A file beside the one that it becomes; dropped before that, it is removed.
-    Beside(NamedTempFile, PathBuf),
-    /// A device or a pipe, which can't be replaced.
-    Straight(File),
-}
-
-impl Target {
-    fn open(path: &Path) -> io::Result<Self> {
-        // Through a link to the file, which is replaced in place of the link.
-        let there = path.canonicalize().and_then(|whole| whole.metadata().map(|about| (whole, about)));
-        if there.as_ref().is_ok_and(|(_, about)| !about.is_file()) {
-            return File::create(path).map(Self::Straight);
-        }
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(there.as_ref().map_or_else(
-            // What the user's mask leaves of it, as of any new file.
-            |_| std::os::unix::fs::PermissionsExt::from_mode(0o666),
-            |(_, about)| about.permissions(),
-        ));
-        let path = there.map_or_else(|_| path.to_owned(), |(whole, _)| whole);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self::Beside(builder.prefix(".wattlock-").suffix(".part").tempfile_in(folder)?, path))
-    }
-
-    fn out(&self) -> io::Result<Box<dyn Write>> {
-        let file = match self {
-            Self::Beside(file, _) => file.as_file(),
-            Self::Straight(file) => file,
-        };
-        Ok(Box::new(BufWriter::with_capacity(1 << 20, file.try_clone()?)))
-    }
-
-    /// All is written: the copy gets its name.
-    fn keep(self) -> io::Result<()> {
-        match self {
-            Self::Beside(file, path) => file.persist(path).map(|_| ()).map_err(|error| error.error),
-            Self::Straight(_) => Ok(()),
-        }
-    }
 }
 
 fn protect(options: &Protect) -> Result<Summary, Failure> {

@@ -13,6 +13,7 @@ use wattlock_providers::library_file;
 use wattlock_records::{Baseline, Encoding, EnergyPlan, LibraryFile};
 use wattlock_terminal::ciphers::{known, named, providers};
 use wattlock_terminal::failure::{Failure, print};
+use wattlock_terminal::text::harmless;
 use zeroize::Zeroizing;
 
 use crate::SCHEMA;
@@ -301,7 +302,7 @@ fn failed(refusal: &Refusal) -> Failure {
 /// Words for people.
 fn say(words: &str) {
     // Nothing is left to tell anybody where standard error is closed.
-    let _ = writeln!(io::stderr(), "{words}");
+    let _ = writeln!(io::stderr(), "{}", harmless(words));
 }
 
 fn connect(to: &str) -> Result<TcpStream, Failure> {

@@ -371,3 +371,15 @@ fn distance_and_its_power_are_the_same_signal() {
     assert!((rssi + 74.34).abs() < 0.01, "{rssi}");
     assert_eq!(far["duration_ns"], same["duration_ns"]);
 }
+
+#[test]
+fn a_wide_channel_at_2_4_ghz_is_refused_by_its_key_and_taken_without_the_rates_that_it_lacks() {
+    for phy in ["n", "ax"] {
+        let mut scenario = json!({"phy": phy, "band": "2.4", "channel_MHz": 40, "payload_B": 1000, "datagrams": 10});
+        let (key, message, hint) = refusal(&scenario);
+        assert_eq!((key.as_str(), message.contains("40 MHz has no 1 Mb/s")), ("channel_MHz", true), "{message}");
+        assert!(hint.contains("basic_rates_Mb_s"), "{hint}");
+        scenario["basic_rates_Mb_s"] = json!([6, 12, 24]);
+        result(&scenario);
+    }
+}

@@ -215,9 +215,8 @@ fn a_key_of_the_wrong_length_is_told_with_the_right_ones_and_not_repeated() {
     }
 }
 
-#[cfg(unix)]
 #[test]
-fn a_copy_goes_to_a_device_and_through_a_link_with_the_mode_of_the_file_that_it_replaces() {
+fn a_copy_goes_through_a_link_with_the_mode_of_the_file_that_it_replaces() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let (clear, target, link) = (file("modes"), file("modes.t"), file("modes.l"));
     std::fs::write(&clear, pcap(&mpdus())).unwrap();
@@ -229,7 +228,68 @@ fn a_copy_goes_to_a_device_and_through_a_link_with_the_mode_of_the_file_that_it_
     assert_eq!(frames(&protect, &clear, &link)["written"], 210);
     assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o604);
     assert!(link.is_symlink() && std::fs::read(&target).unwrap().len() > 1000);
-    assert_eq!(frames(&protect, &clear, Path::new("/dev/null"))["written"], 210);
+}
+
+/// Protects `clear` into `out`; gives exit code, standard output and standard error.
+fn protected(clear: &Path, out: &Path) -> (Option<i32>, Vec<u8>, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_wattlock-net"));
+    program.args(["frames", "protect", "--protocol", "ccmp", "--key", K16]).args([clear, out]);
+    let done = program.output().unwrap();
+    (done.status.code(), done.stdout, String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[test]
+fn standard_output_by_any_name_gets_the_copy_alone_and_no_name_becomes_a_file() {
+    let (clear, whole, link) = (file("streams"), file("streams.w"), file("streams.l"));
+    std::fs::write(&clear, pcap(&mpdus())).unwrap();
+    let (_, summary, _) = protected(&clear, &whole);
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
+    for name in [Path::new("-"), Path::new("/dev/stdout"), Path::new("/proc/self/fd/1"), &link] {
+        let (code, out, error) = protected(&clear, name);
+        assert_eq!((code, error.as_bytes()), (Some(0), summary.as_slice()), "{}", name.display());
+        assert_eq!(out, std::fs::read(&whole).unwrap());
+    }
+    assert!(link.is_symlink() && Path::new("/dev/stdout").is_symlink());
+}
+
+#[test]
+fn devices_pipes_and_sockets_stay_what_they_are() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let (clear, folder) = (file("nodes.pcap"), file("nodes"));
+    std::fs::write(&clear, pcap(&mpdus())).unwrap();
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).unwrap();
+    let [null, full, pipe, socket] = ["null", "full", "pipe", "socket"].map(|name| folder.join(name));
+    let made = |program: &str, path: &Path, words: &[&str]| {
+        Command::new(program).arg(path).args(words).output().is_ok_and(|done| done.status.success())
+    };
+    if made("mknod", &null, &["c", "1", "3"]) && made("mknod", &full, &["c", "1", "7"]) {
+        assert_eq!(protected(&clear, &null).0, Some(0));
+        let (code, _, error) = protected(&clear, &full);
+        assert_eq!(code, Some(9), "{error}");
+        assert!(error.contains("No space left on device") && error.contains("hint: free some space"), "{error}");
+        assert!([&null, &full].iter().all(|path| path.metadata().unwrap().file_type().is_char_device()));
+    }
+    assert!(made("mkfifo", &pipe, &[]));
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).unwrap()
+    });
+    assert_eq!(protected(&clear, &pipe).0, Some(0));
+    assert_eq!(protected(&clear, &folder.join("whole")).0, Some(0));
+    assert_eq!(reader.join().unwrap(), std::fs::read(folder.join("whole")).unwrap());
+    let bound = std::os::unix::net::UnixListener::bind(&socket);
+    for refused in [&folder, &folder.join("none/out"), &socket] {
+        // A socket whose path is too long to be bound is only a missing file.
+        if bound.is_err() && refused == &socket {
+            continue;
+        }
+        let (code, _, error) = protected(&clear, refused);
+        assert_eq!((code, error.lines().count()), (Some(9), 2), "{error}");
+    }
+    assert!(pipe.metadata().unwrap().file_type().is_fifo());
+    assert!(bound.is_err() || socket.metadata().unwrap().file_type().is_socket());
 }
 
 #[test]
