@@ -101,14 +101,14 @@ LOADS = pl.DataFrame(
 )
 
 
-def written(of: tuple[str, str], to: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def written(option: tuple[str, str], to: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """What a verb ends with and says on standard error, where its option names `to`."""
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as patch:
-        if of[0] == "calibrate":  # four loads that a meter measured
+        if option[0] == "calibrate":  # four loads that a meter measured
             patch.setattr(result, "open_one_kind", lambda _: METERED)
             patch.setattr(valuing, "valued", lambda *_, **__: LOADS)
-        code = cli.answer([*FILES[of][0], of[1], str(to)])
+        code = cli.answer([*FILES[option][0], option[1], str(to)])
     return code, capsys.readouterr().err
 
 
@@ -132,17 +132,17 @@ def test_every_option_that_names_a_file_is_known_to_write_it_or_to_read_it() -> 
         for parameter in cli.load(verb).params:
             if parameter.metavar in METAVARS:
                 named.add((verb, parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar))
-    assert {of for of in named if of[1] not in READ} == set(FILES) | set(FIGURES) | NEW | READ_BY - {
-        of for of in READ_BY if of[1] in READ
+    assert {option for option in named if option[1] not in READ} == set(FILES) | set(FIGURES) | NEW | READ_BY - {
+        option for option in READ_BY if option[1] in READ
     }
 
 
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_new_file_is_whole_and_nothing_lies_beside_it(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = here / f"n.{FILES[of][1]}"
-    code, error = written(of, file, capsys)
+    file = here / f"n.{FILES[option][1]}"
+    code, error = written(option, file, capsys)
     assert code == 0, error
     assert file.stat().st_size > 100
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~umask()
@@ -156,98 +156,98 @@ def umask() -> int:
 
 
 @is_root
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_device_is_written_and_stays_and_a_full_one_is_an_error(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    null, full, link = (here / f"{name}.{FILES[of][1]}" for name in ("null", "full", "link"))
+    null, full, link = (here / f"{name}.{FILES[option][1]}" for name in ("null", "full", "link"))
     node(null, 3)
     node(full, 7)
     link.symlink_to(null)
-    assert written(of, null, capsys)[0] == 0
-    assert written(of, link, capsys)[0] == 0
-    assert refused(*written(of, full, capsys)) == 6
+    assert written(option, null, capsys)[0] == 0
+    assert written(option, link, capsys)[0] == 0
+    assert refused(*written(option, full, capsys)) == 6
     assert [stat.S_ISCHR(path.lstat().st_mode) for path in (null, full)] == [True, True]
     assert link.is_symlink()
     assert len(list(here.iterdir())) == 3
 
 
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_pipe_gets_all_of_it_and_a_socket_is_an_error(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pipe, whole = (here / f"{name}.{FILES[of][1]}" for name in ("pipe", "whole"))
+    pipe, whole = (here / f"{name}.{FILES[option][1]}" for name in ("pipe", "whole"))
     os.mkfifo(pipe)
     got: list[bytes] = []
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
     reader.start()
-    code, error = written(of, pipe, capsys)
+    code, error = written(option, pipe, capsys)
     assert code == 0, error
     reader.join(10)
-    assert written(of, whole, capsys)[0] == 0
+    assert written(option, whole, capsys)[0] == 0
     assert (pipe.is_fifo(), got[0][-40:]) == (True, whole.read_bytes()[-40:])
 
 
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_socket_is_an_error_and_stays(
-    of: tuple[str, str], here: Path, place: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bound = here / f"s.{FILES[of][1]}"
+    bound = here / f"s.{FILES[option][1]}"
     os.chdir(here)  # a socket's name is short
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(bound.name)
     os.chdir(place)
-    assert refused(*written(of, bound, capsys)) == 4
+    assert refused(*written(option, bound, capsys)) == 4
     assert bound.is_socket()
 
 
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_link_leads_to_its_file_which_keeps_mode_and_owner(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, link = here / "file", here / f"link.{FILES[of][1]}"
+    file, link = here / "file", here / f"link.{FILES[option][1]}"
     file.write_text("before")
     file.chmod(0o640)
     if os.geteuid() == 0:
         os.chown(file, 12345, 54321)
     about = file.stat()
     link.symlink_to("file")
-    assert written(of, link, capsys)[0] == 0
+    assert written(option, link, capsys)[0] == 0
     now = file.stat()
     assert (link.is_symlink(), file.stat().st_size > 100) == (True, True)
     assert (now.st_mode, now.st_uid, now.st_gid) == (about.st_mode, about.st_uid, about.st_gid)
 
 
-@pytest.mark.parametrize("of", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
 def test_a_folder_and_a_missing_parent_are_errors(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ending = FILES[of][1]
+    ending = FILES[option][1]
     (here / f"folder.{ending}").mkdir()
     for path in (here / f"folder.{ending}", here / "none" / f"n.{ending}", here / ("n" * 300 + f".{ending}")):
-        assert refused(*written(of, path, capsys)) == 4
+        assert refused(*written(option, path, capsys)) == 4
     assert [path.name for path in here.iterdir()] == [f"folder.{ending}"]
 
 
 @is_root
-@pytest.mark.parametrize("of", FIGURES, ids=" ".join)
+@pytest.mark.parametrize("option", FIGURES, ids=" ".join)
 def test_a_device_in_a_folder_of_figures_stays(
-    of: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    option: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = here / "figures"
-    assert cli.answer([*FIGURES[of], of[1], str(folder)]) == 0
+    assert cli.answer([*FIGURES[option], option[1], str(folder)]) == 0
     files = sorted(folder.iterdir())
     for file in files[::3]:
         file.unlink()
         node(file, 3)
     capsys.readouterr()
-    assert cli.answer([*FIGURES[of], of[1], str(folder)]) == 0
+    assert cli.answer([*FIGURES[option], option[1], str(folder)]) == 0
     assert sorted(folder.iterdir()) == files
     assert all(stat.S_ISCHR(file.lstat().st_mode) for file in files[::3])
     files[0].unlink()
     node(files[0], 7)
     capsys.readouterr()
-    code = cli.answer([*FIGURES[of], of[1], str(folder)])
+    code = cli.answer([*FIGURES[option], option[1], str(folder)])
     assert refused(code, capsys.readouterr().err) == 6
 
 
