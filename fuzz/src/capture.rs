@@ -9,7 +9,7 @@ use wattlock_frames::Frame;
 
 use wattlock_net::frames::capture::{End, Endian, Piece, Stamp, Writer, read, source};
 use wattlock_net::frames::census::{CaptureLine, Census};
-use wattlock_net::frames::link::{Parts, parts};
+use wattlock_net::frames::link::{Parts, Sums, parts};
 
 /// The probe's has 4 MiB: writing over that for each execution would take most of the time.
 const BUFFER_B: usize = 128 * 1024;
@@ -48,7 +48,7 @@ fn pieces(bytes: Vec<u8>, mut take: impl FnMut(Piece)) -> Option<End> {
 /// # Panics
 /// Where a packet is counted twice or not at all, a gap lies in no bin, or a copy does not hold what its source holds.
 pub fn capture(bytes: &[u8]) -> u64 {
-    let (mut census, mut told) = (Census::new(), DefaultHasher::new());
+    let (mut census, mut told) = (Census::new(Sums::default()), DefaultHasher::new());
     let copy = Copy::default();
     let mut writer = Writer::on(Box::new(copy.clone()));
     let mut taken = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
@@ -64,7 +64,7 @@ pub fn capture(bytes: &[u8]) -> u64 {
         }
         Piece::Packet(packet) => {
             let carried = census.take(&packet).map(|(time_ns, carried)| (time_ns.is_some(), carried.sort as u8));
-            let is_fine = parts(&packet, &mut taken).is_some();
+            let is_fine = parts(&packet, &Sums::default(), &mut taken).is_some();
             let frame = is_fine
                 .then(|| Frame::parse(&taken.mpdu).ok())
                 .flatten()

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::capture::{Packet, Stamp};
-use super::link::{Carried, LARGEST_B, Sort, Uncounted, carried};
+use super::link::{Carried, LARGEST_B, Sort, Sums, Uncounted, carried};
 
 /// One line of what `capture` tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,29 +93,31 @@ pub struct Census {
     sizes: [[Vec<u64>; 2]; Sort::ALL.len()],
     gaps: [u64; BINS],
     before_ns: Option<u64>,
+    sums: Sums,
     /// The first link type that is none that is read.
     pub foreign: Option<i32>,
     /// What there was altogether.
     pub summary: Summary,
 }
 
-impl Default for Census {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Census {
-    /// Nothing yet.
-    pub fn new() -> Self {
-        Self { sizes: Default::default(), gaps: [0; BINS], before_ns: None, foreign: None, summary: Summary::default() }
+    /// Nothing yet, of a capture whose interfaces have these sums.
+    pub fn new(sums: Sums) -> Self {
+        Self {
+            sizes: Default::default(),
+            gaps: [0; BINS],
+            before_ns: None,
+            sums,
+            foreign: None,
+            summary: Summary::default(),
+        }
     }
 
     /// Counts a packet; gives what it was, where it was counted.
     pub fn take(&mut self, packet: &Packet) -> Option<(Option<u64>, Carried)> {
         let summary = &mut self.summary;
         summary.packets += 1;
-        let carried = match carried(packet) {
+        let carried = match carried(packet, &self.sums) {
             Ok(carried) => carried,
             Err(why) => {
                 if why == Uncounted::Link {

@@ -7,15 +7,16 @@ use std::process::ExitCode;
 use wattlock_terminal::failure::Failure;
 
 use crate::frames::capture::{self, End, Piece};
-use crate::frames::census::{CaptureLine, Census, PacketLine};
+use crate::frames::census::{CaptureLine, Census, PacketLine, Summary};
+use crate::frames::link::Sums;
 
 /// How it is called.
 pub const EXAMPLE: &str = r#"Examples:
   wattlock-net capture air.pcap
   wattlock-net capture --packets air.pcapng.gz > traffic.jsonl
 
-Captures are pcap or pcapng, gzipped or not, of IEEE 802.11 (with radiotap, PPI, Prism or nothing
-before a frame), Ethernet, Linux cooked or raw IP. They are read once, in bounded memory.
+Captures are pcap or pcapng, gzipped or not, of IEEE 802.11 (with radiotap, PPI, Prism, AVS or
+nothing before a frame), Ethernet, Linux cooked or raw IP. They are read once, in bounded memory.
 JSON Lines go to standard output; `wattlock-net schema` describes them:
   {"kind":"size"}     packets of one frame kind and size: management, control, data, extension of
                       802.11, protected or not; tcp, udp, icmp, ip, arp, other of the rest
@@ -47,7 +48,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
     })?;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let (mut census, mut foreign) = (Census::new(), None);
+    let (mut census, mut foreign) = (Census::new(Sums::of_file(&options.file)), None);
     let end = capture::read(source, |piece| {
         let Piece::Packet(packet) = piece else { return Ok(()) };
         match census.take(&packet).filter(|_| options.packets) {
@@ -69,6 +70,9 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
             eprintln!("warning: {}: what follows packet {} is none", options.file.display(), census.summary.packets);
         }
         foreign = census.foreign.zip(Some(census.summary.counted));
+        if let Some(why) = nothing_counted(&census.summary) {
+            eprintln!("warning: {}: {why}", options.file.display());
+        }
         census.lines().try_for_each(|line| write(&mut out, &line))?;
         out.flush()
     });
@@ -81,7 +85,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     match foreign {
         Some((link, 0)) => {
             let message = format!("{place}: its packets are of link type {link}, which is none that is read");
-            let types = "802.11 (105, 119, 127, 192), Ethernet (1), Linux cooked (113, 276) or raw IP (101)";
+            let types = "802.11 (105, 119, 127, 163, 192), Ethernet (1), Linux cooked (113, 276) or raw IP (101)";
             return Err(Failure::new(10, message).hint(format!("{types}: choose it where you capture")));
         }
         Some((link, _)) => {
@@ -90,6 +94,22 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         None => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why no packet of a medium that is read was counted, and what helps.
+fn nothing_counted(summary: &Summary) -> Option<String> {
+    let Summary { packets, counted, damaged, malformed, .. } = summary;
+    match (counted, packets) {
+        (0, 0) => Some("it holds no packet: capture while something is sent".to_owned()),
+        (0, _) if *malformed > 0 => Some(format!(
+            "{malformed} of its {packets} packets could not be read: capture them whole (tcpdump -s 0), and with the link \
+             type that they have"
+        )),
+        (0, _) if *damaged > 0 => {
+            Some(format!("{damaged} of its {packets} frames had a wrong FCS: capture nearer to the sender"))
+        }
+        _ => None,
+    }
 }
 
 fn write(out: &mut impl Write, line: &CaptureLine) -> io::Result<()> {

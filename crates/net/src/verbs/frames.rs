@@ -3,22 +3,22 @@
 mod authenticate;
 mod keys;
 mod medium;
+mod summary;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde::Serialize;
 use wattlock_frames::{Error, Frame, Key, Kind, MAX_EXPANSION_B, Malformed, Protocol, fcs, fragments};
 use wattlock_terminal::failure::{Failure, print};
 use wattlock_terminal::output::{Output, unwritten};
 
 use self::keys::{WEP_B, from_hex, keys, masters, wrong_length};
-use self::medium::wireless;
+use self::medium::Others;
+use self::summary::{Given, Summary, nothing_opened, nothing_protected};
 use crate::frames::capture::{self, End, Packet, Piece, Stamp, Writer};
-use crate::frames::handshakes::Row;
-use crate::frames::link::{self, Parts};
-use crate::frames::observer::{Failed, Observer, Outcome, Refusal};
+use crate::frames::link::{self, Parts, Sums};
+use crate::frames::observer::{Observer, Outcome, Refusal};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -31,9 +31,10 @@ pub const EXAMPLE: &str = "Examples:
     --pmk 79258f6ceeecedd3482b92deaabdb675f09bcb4003ef5074f5ddb10a94ebe00a sae.pcap clear.pcap
   wattlock-net frames authenticate --wep 0102030405
 
-Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism or nothing before a frame,
-gzipped or not; the copy has the format of its source and is gzipped where its name ends in .gz. An
-FCS that was there is made anew. A summary goes to standard output, one JSON object, or to standard
+Captures are pcap or pcapng of IEEE 802.11, with radiotap, PPI, Prism, AVS or nothing before a
+frame, gzipped or not; the copy has the format of its source and is gzipped where its name ends in
+.gz. Packets of other media in a pcapng are counted and left out. Whether an FCS is there is decided
+by its sum; it is made anew. A summary goes to standard output, one JSON object, or to standard
 error where OUT is - or /dev/stdout. Where a verb fails, a file OUT is as it was before: there only
 once whole; it keeps its mode and owner. A device, a pipe or a stream is written as it is.
 
@@ -153,48 +154,26 @@ enum Name {
 /// The most handshakes that standard error tells of.
 const MOST_WARNINGS: usize = 10;
 
-/// What was done.
-#[derive(Debug, Default, Serialize)]
-struct Summary {
-    /// Whether it goes to standard error: the copy has standard output.
-    #[serde(skip)]
-    aside: bool,
-    /// Packets of the capture.
-    frames: u64,
-    /// Of them data frames.
-    data_frames: u64,
-    /// Frames that were protected, or unprotected.
-    done: u64,
-    /// Frames that are not written, by reason.
-    failed: Failed,
-    /// Frames that were copied as they are.
-    copied: u64,
-    /// Frames written.
-    written: u64,
-    /// Keys that handshakes taught; of unprotect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    keys_learned: Option<u64>,
-    /// What handshakes were, and why they taught nothing; of unprotect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    handshakes: Option<Vec<Row>>,
-    /// Handshakes that are not listed, for their number; of unprotect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    handshakes_unlisted: Option<u64>,
-    /// How often a station would have switched TKIP off; of unprotect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    countermeasures: Option<u64>,
-    /// Whether the capture ends inside a packet, or in bytes that are none.
-    cut: bool,
-}
-
 /// Carries it out.
 ///
 /// # Errors
 /// As the exit codes in [`EXAMPLE`] say. What is wrong with a frame is counted.
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
     let summary = match options.way {
-        Way::Protect(options) => protect(&options)?,
-        Way::Unprotect(options) => unprotect(&options)?,
+        Way::Protect(options) => {
+            let summary = protect(&options)?;
+            warn(&options.input, "protected", nothing_protected(&summary));
+            summary
+        }
+        Way::Unprotect(options) => {
+            let summary = unprotect(&options)?;
+            let given = Given {
+                keys: !(options.wep.is_empty() && options.tk.is_empty()),
+                masters: !(options.passphrase.is_empty() && options.pmk.is_empty()),
+            };
+            warn(&options.input, "opened", nothing_opened(&summary, given));
+            summary
+        }
         Way::Authenticate(options) => return authenticate::run(&options),
     };
     let mut line = serde_json::to_vec(&summary).map_err(|error| Failure::new(9, error.to_string()))?;
@@ -208,12 +187,21 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says why nothing was done.
+fn warn(input: &Path, what: &str, why: Option<String>) {
+    if let Some(why) = why {
+        eprintln!("warning: {}: nothing was {what}: {why}", input.display());
+    }
+}
+
 /// The copy that is written, and what is counted on the way.
 struct Copying {
     writer: Writer,
     output: PathBuf,
     summary: Summary,
     parts: Parts,
+    sums: Sums,
+    others: Others,
 }
 
 /// What a frame of a copy is written with.
@@ -230,9 +218,11 @@ impl Copying {
 
     /// Counts the packet and takes it apart; `None` where no frame could be made of it, and it is done with.
     fn take(&mut self, packet: &Packet) -> Result<Option<()>, Failure> {
+        if !self.others.pass(packet)? {
+            return Ok(None);
+        }
         self.summary.frames += 1;
-        wireless(packet)?;
-        let is_fine = link::parts(packet, &mut self.parts).is_some();
+        let is_fine = link::parts(packet, &self.sums, &mut self.parts).is_some();
         match Frame::parse(&self.parts.mpdu) {
             Ok(frame) if is_fine => {
                 self.summary.data_frames += u64::from(frame.kind() == Kind::Data);
@@ -284,7 +274,8 @@ fn copy(
     let is_gzip = output.extension().is_some_and(|extension| extension == "gz");
     let writer = if is_gzip { Writer::zipped(out) } else { Writer::on(out) };
     let parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
-    let mut copying = Copying { writer, output: output.to_owned(), summary: Summary::default(), parts };
+    let (sums, others) = (Sums::of_file(input), Others::default());
+    let mut copying = Copying { writer, output: output.to_owned(), summary: Summary::default(), parts, sums, others };
     let end = capture::read(source, |piece| match piece {
         Piece::Head(bytes, endian) => copying.writer.head(&bytes, endian).map_err(|error| copying.failure(&error)),
         Piece::Between(bytes) => copying.writer.between(&bytes).map_err(|error| copying.failure(&error)),
@@ -295,6 +286,8 @@ fn copy(
         eprintln!("warning: {}: what follows frame {} is no packet", input.display(), copying.summary.frames);
     }
     copying.summary.aside = target.is_stdout();
+    copying.others.report(&input.display().to_string())?;
+    copying.summary.other_media = copying.others.packets;
     let Copying { writer, summary, .. } = copying;
     writer.finish().and_then(|()| target.keep()).map_err(failed)?;
     Ok(summary)

@@ -193,6 +193,7 @@ fn every_form_of_a_capture_gives_the_same_census() {
 fn headers_of_devices_are_not_counted_and_an_fcs_is_counted_once() {
     let frames = wireless();
     let prism = |mpdu: &Vec<u8>| [&[0, 0, 0, 0x44, 144, 0, 0, 0][..], &[0; 136], mpdu].concat();
+    let avs = |mpdu: &Vec<u8>| [&[0x80, 0x21, 0x10, 1, 0, 0, 0, 64][..], &[0; 56], mpdu].concat();
     let ppi = |mpdu: &Vec<u8>| [&[0, 0, 12, 0, 105, 0, 0, 0][..], &[0; 4], mpdu].concat();
     let all = |with: &dyn Fn(&Vec<u8>) -> Vec<u8>| frames.iter().map(with).collect::<Vec<_>>();
     for (name, network, packets) in [
@@ -202,6 +203,11 @@ fn headers_of_devices_are_not_counted_and_an_fcs_is_counted_once() {
         ("said-none", 105 | 1 << 26, all(&|mpdu| mpdu.clone())),
         ("radiotap", 127, all(&|mpdu| radiotap(0, mpdu))),
         ("radiotap-fcs", 127, all(&|mpdu| radiotap(0x10, &with_fcs(mpdu)))),
+        // A device that says that there is an FCS and leaves it off, and the other way round.
+        ("radiotap-lies", 127, all(&|mpdu| radiotap(0x10, mpdu))),
+        ("radiotap-hides", 127, all(&|mpdu| radiotap(0, &with_fcs(mpdu)))),
+        ("avs", 163, all(&avs)),
+        ("prism-avs", 119, all(&avs)),
         ("prism", 119, all(&prism)),
         ("ppi", 192, all(&ppi)),
     ] {

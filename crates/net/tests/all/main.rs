@@ -5,6 +5,7 @@ mod air;
 mod capture;
 mod frames;
 mod handshakes;
+mod media;
 #[cfg(unix)]
 mod tally;
 mod transfer;

@@ -9,9 +9,9 @@ use wattlock_frames::{Address, Error, Frame, Key, Kind, MAX_EXPANSION_B, Protoco
 use wattlock_terminal::failure::{Failure, print};
 
 use super::keys::{WEP_B, keys};
-use super::medium::wireless;
+use super::medium::Others;
 use crate::frames::capture::{self, Piece};
-use crate::frames::link::{self, Parts};
+use crate::frames::link::{self, Parts, Sums};
 
 /// How it is called.
 pub const EXAMPLE: &str = "Examples:
@@ -94,16 +94,28 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
                 Failure::new(10, error).hint("captures are pcap or pcapng, gzipped or not; tshark -w writes them")
             })?;
             let mut parts = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
+            let (sums, mut others, mut frames) = (Sums::of_file(path), Others::default(), 0_u64);
             capture::read(source, |piece| {
                 let Piece::Packet(packet) = piece else { return Ok(()) };
-                wireless(&packet)?;
-                if link::parts(&packet, &mut parts).is_some()
+                if !others.pass(&packet)? {
+                    return Ok(());
+                }
+                frames += 1;
+                if link::parts(&packet, &sums, &mut parts).is_some()
                     && let Ok(frame) = Frame::parse(&parts.mpdu)
                 {
                     follower.hear(&frame);
                 }
                 Ok::<(), Failure>(())
             })?;
+            let name = path.display().to_string();
+            others.report(&name)?;
+            if follower.all.is_empty() {
+                eprintln!(
+                    "warning: {name}: none of its {frames} frames is of an authentication by a shared key or of an open \
+                     system: capture while a station joins"
+                );
+            }
         }
         None => {
             let unmade = |error: Error| Failure::new(9, error.to_string());
