@@ -21,6 +21,9 @@ const ANSWER: Duration = Duration::from_millis(300);
 /// So long nothing has to come before the proxy lets delayed datagrams go on, and looks whether it is to end.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Of datagrams that are refused the gateway tells at most one in this time: anybody can send them.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// Takes a line.
 pub type Tell<'t> = &'t mut dyn FnMut(&TallyLine) -> Result<(), Failure>;
 
@@ -125,6 +128,7 @@ pub fn receive<N: Nonces>(
 ) -> Result<(), Failure> {
     let (mut datagram, mut frame) = ([0; MOST_FRAME_B + 1], [0; MOST_FRAME_B]);
     let (mut sensor, mut end_at, mut lines) = (None, Instant::now() + patience, Vec::new());
+    let mut told: Option<Instant> = None;
     while let Some(left) = left(end_at) {
         let Some((length_B, from)) = hear(socket, &mut datagram, left)? else { continue };
         let heard = end.hear(&datagram[..length_B], &mut lines).map_err(kept)?;
@@ -141,6 +145,11 @@ pub fn receive<N: Nonces>(
             && let Some(frame_B) = end.speak(&mut frame, &mut lines).map_err(kept)?
         {
             launch_to(socket, &frame[..frame_B], from)?;
+        }
+        if heard == Heard::Refused && told.is_some_and(|told| told.elapsed() < QUIET) {
+            lines.retain(|line| !matches!(line, TallyLine::Refused { .. }));
+        } else if heard == Heard::Refused {
+            told = Some(Instant::now());
         }
         lines.drain(..).try_for_each(|line| tell(&line))?;
     }

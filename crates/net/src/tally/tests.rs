@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::net::UdpSocket;
+use std::time::Duration;
 
 use wattlock_tally::{Hint, Pair, Parameters, RESUME_AFTER};
 
+use super::datagrams::receive;
 use super::proxy::{Path, Rules};
 use super::records::{Downlink, Lost, TallyLine, Way};
 use super::trace::payload;
@@ -214,4 +217,20 @@ fn a_fork_ends_by_a_rescue() {
     assert!(matches!(line, TallyLine::Downlink { what: Downlink::Request, .. }), "{line:?}");
     link.message(0);
     assert!(link.told.contains(&TallyLine::Rescued { number: 1 }));
+}
+
+#[test]
+fn of_many_refused_datagrams_the_gateway_tells_a_line_a_second() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for _ in 0..50 {
+        other.send_to(&[0; 30], socket.local_addr().unwrap()).unwrap();
+    }
+    let mut refused = 0;
+    let mut tell = |line: &TallyLine| {
+        refused += u32::from(matches!(line, TallyLine::Refused { .. }));
+        Ok(())
+    };
+    receive(&socket, &mut gateway(1), Duration::from_millis(400), &mut tell).unwrap();
+    assert_eq!(refused, 1);
 }
