@@ -22,8 +22,6 @@ LONG = 24
 """Letters of a column that has to be narrowed."""
 USUAL = 80
 """Letters of a line where a terminal says none."""
-MOVING = dict.fromkeys([*range(32), 127])
-"""Characters that move a terminal, or change its colours."""
 
 
 class Format(StrEnum):
@@ -89,8 +87,8 @@ def _show_to_eyes(frame: pl.DataFrame, to: TextIO | None = None) -> None:
     widths = narrowed({name: max(map(len, (name, *column))) for name, column in cells.items()}, room)
     columns = [_fitted([name, *cells[name]], width, frame.schema[name]) for name, width in widths.items()]
     head, *rows = ("  ".join(row) for row in zip(*columns, strict=True)) if columns else [""]
-    typer.secho(head, file=to, bold=True)
-    typer.echo("".join(f"{row}\n" for row in rows), file=to, nl=False)
+    typer.secho(harmless(head), file=to, bold=True)
+    echo("".join(f"{row}\n" for row in rows), err=to is sys.stderr, nl=False)
     if left_out := [name for name in frame.columns if name not in widths]:
         echo(f"not shown in {room} columns: {', '.join(left_out)}; --format json has all", err=True)
 
@@ -116,10 +114,10 @@ def _fitted(column: list[str], width: int, kind: pl.DataType) -> list[str]:
 
 
 def _cut(text: str, width: int) -> tuple[str, int]:
-    """Text on one line with nothing in it that moves a terminal, and its width there: some letters take two columns."""
+    """Text on one line, and its width there: some letters take two columns."""
     from rich.cells import cell_len, set_cell_size
 
-    plain = " ".join(text.expandtabs().splitlines()).translate(MOVING)
+    plain = " ".join(text.expandtabs().splitlines())
     taken = cell_len(plain)
     return (plain, taken) if taken <= width else (f"{set_cell_size(plain, width - 1)}…", width)
 

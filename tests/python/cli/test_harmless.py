@@ -79,5 +79,6 @@ def test_no_verb_prints_but_by_echo() -> None:
     }
     # A code for a camera is drawn with colours; the others are programs that others start, or filter what they print.
     assert {line for name, line in found if name not in {"echo.py", "ns3.py", "ns3_child.py", "transfer.py"}} == {
-        "typer.echo(drawn)"
+        "typer.echo(drawn)",
+        "typer.secho(harmless(head), file=to, bold=True)",
     }

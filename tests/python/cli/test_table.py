@@ -31,13 +31,13 @@ def test_a_factor_that_goes_with_the_operation_is_none() -> None:
     assert short(COLUMNS, cases("key_setup each", "seal ready")) == COLUMNS
 
 
-def test_a_cell_stands_on_one_line_and_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_stands_on_one_line_and_shows_what_would_move_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     cells = ["two\nlines", "\x1b[31mred", "日本", "µJ"]
     show(pl.DataFrame({"cell": cells, "number": [1, 2, 3, None]}), Format.table)
     assert capsys.readouterr().out.splitlines() == [
-        "cell       number",
-        "two lines       1",
-        "[31mred         2",
-        "日本            3",
-        "µJ              -",
+        "cell           number",
+        "two lines           1",
+        "\\u001b[31mred       2",
+        "日本                3",
+        "µJ                  -",
     ]
