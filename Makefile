@@ -26,11 +26,14 @@ PROBES_FOLDER ?= build/probes
 # `make test PYTEST="--deselect ... tests/python/lab"`: some of Python's tests.
 PYTEST ?=
 
+# What stands apart from the workspace is built beside it all the same.
+SHARED := CARGO_TARGET_DIR="$(CURDIR)/target"
+
 # What Rust tests could not test, for want of a program of others: a passing test's own words are not shown.
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs lab wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check lint bare firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs lab wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -51,16 +54,18 @@ test: dev ## set up, then run all tests, Rust and Python
 		sort $(UNTESTED) | sed 's/^/skipped: /'; fi; \
 	if [ -n "$$failed" ]; then echo "error: failed:$$failed" >&2; exit 1; fi
 
-check: dev ## formatting, lints, types, licences, builds without an operating system
+check: lint bare ## formatting, lints, types, licences, builds without an operating system
+
+lint: dev
 	@cargo fmt --version >/dev/null 2>&1 || { echo "error: rustfmt is missing; get it with \`rustup component add rustfmt\`" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "error: clippy is missing; get it with \`rustup component add clippy\`" >&2; exit 1; }
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs crates/providers/src/libraries/*.rs # lists in macros name them
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	for apart in fuzz benchmarks/criterion benchmarks/link_peers; do (cd $$apart && cargo fmt --check && cargo clippy --quiet --locked -- -D warnings) || exit 1; done
+	for apart in fuzz benchmarks/criterion benchmarks/link_peers; do (cd $$apart && cargo fmt --check && $(SHARED) cargo clippy --quiet --locked -- -D warnings) || exit 1; done
 	cd crates/firmware && cargo fmt --check
 	cd crates/tally/image && cargo fmt --check
-	cd benchmarks/criterion && cargo build --quiet --locked
+	cd benchmarks/criterion && $(SHARED) cargo build --quiet --locked
 	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
 	for api in 1 2; do cc -Wall -Wextra -Werror -DAPI=$$api -fsyntax-only crates/cores/plugin/trace.c || exit 1; done
 	$(VENV)/bin/ruff format --check
@@ -70,6 +75,8 @@ check: dev ## formatting, lints, types, licences, builds without an operating sy
 		echo "cargo deny check bans licenses sources"; cargo deny --locked check bans licenses sources && \
 		cargo deny --locked --manifest-path crates/firmware/Cargo.toml check -A license-not-encountered bans licenses sources; \
 	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
+
+bare:
 	@for target in $(BARE_TARGETS); do \
 		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
 			echo "cargo build $(NO_STD) --target $$target"; cargo build --profile bare --locked $(NO_STD) --target $$target || exit 1; \
@@ -118,7 +125,7 @@ firmware: ## lint and build the image for microcontrollers for each core, some f
 	done
 
 fuzz: ## fuzz the capture and frame parsers and the ends of tally, FUZZ_SECONDS (60) for each
-	cd fuzz && FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
+	cd fuzz && $(SHARED) FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
 
 models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some
 	$(VENV)/bin/python tools/models.py $(WORDS)
