@@ -28,7 +28,7 @@ def completer(parameter: Any) -> Callable[[Any, str], list[Any]] | None:
 
 
 def _items(names: list[str], begun: str) -> list[Any]:
-    from typer.core import CompletionItem
+    from typer.core import CompletionItem  # type: ignore[attr-defined] # no public name has it
 
     known = [CompletionItem(name) for name in names if name.startswith(begun)]
     return known or [CompletionItem(begun, type="file")]

@@ -6,6 +6,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
+from wattlock.store.cache import folder
 from wattlock.store.disk import write_whole
 
 EXPORTED = "window.vegaEmbed=vegaEmbed;"
@@ -14,14 +15,14 @@ EXPORTED = "window.vegaEmbed=vegaEmbed;"
 def bundle() -> str:
     """Vega, Vega-Lite and their embedder as one script, of the version that came with vl-convert."""
     with suppress(OSError, RuntimeError, ImportError):  # no home, nothing to be read there, no such package
-        if kept := _kept(_folder()):
+        if kept := _kept(folder()):
             return kept
     import vl_convert
 
     made = str(vl_convert.javascript_bundle(EXPORTED))
     with suppress(OSError, RuntimeError):
-        _folder().mkdir(parents=True, exist_ok=True)
-        write_whole(_folder() / f"{_name()}-{sha256(made.encode()).hexdigest()}.js", [made.encode()])
+        folder().mkdir(parents=True, exist_ok=True)
+        write_whole(folder() / f"{_name()}-{sha256(made.encode()).hexdigest()}.js", [made.encode()])
     return made
 
 
@@ -37,8 +38,3 @@ def _kept(folder: Path) -> str | None:
 
 def _name() -> str:
     return f"vega-{version('vl-convert-python')}"
-
-
-def _folder() -> Path:
-    """This user's cache (XDG Base Directory Specification 0.8)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "wattlock"

@@ -46,7 +46,7 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> 
         raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
     for figure in figures:
         name = f"{of}--{figure.name}" if of else figure.name
-        content = {
+        content: dict[str, str | bytes] = {
             "svg": figure.svg,
             "png": vl_convert.svg_to_png(figure.svg, scale=SHARPNESS),
             "pdf": vl_convert.svg_to_pdf(figure.svg),

@@ -1,15 +1,11 @@
-"""A run read back: its batches become estimates, a ranking and a verdict on itself.
-
-A few processes at a time, so that a run of a million batches needs little more memory than its largest process.
-"""
+"""A run read back: its batches become estimates, a ranking and a verdict on itself."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +21,15 @@ from wattlock.analysis import (
     pauses,
     ranking,
     self_checks,
-    within,
 )
 from wattlock.analysis.discharges import Full
 from wattlock.errors import InputError, StoreError
-from wattlock.run import validity
+from wattlock.run import batches, validity
 from wattlock.run.counts import refuse_counted
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
-from wattlock.store.schema import causes as known_causes
 from wattlock.study.study import CORE_CLASSES
 
-BATCHES_AT_ONCE = 2**16
-"""So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""
-BURSTS_SEEN = 2**17
-"""So many batches of a run tell its quiet level: more than that are taken evenly."""
 THROTTLED_SHARE = 0.02
 """A case of which more batches than this share were throttled is told of."""
 
@@ -260,45 +250,33 @@ def read(folder: RunFolder) -> Result:
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
-    quiet = _quiet_levels(folder, headers)
-    summaries, causes, batches = [], dict.fromkeys(known_causes(), 0), 0
-    times: dict[str | None, list[pl.Series]] = {}
-    planned_pairs = dict(plan[0]["paired"]["pairs"]) if plan[0].get("paired") else {}
-    pairs: list[pl.DataFrame] = []
-    for kind, some, frames in _together(folder, headers):
-        summaries.append(within.summarise_several(frames, some, quiet.get(kind)))
-        pairs += _paired(planned_pairs, some, frames, summaries[-1], quiet.get(kind))
-        for header, frame in zip(some, frames, strict=True):
-            times.setdefault(kind, []).append(within.canary_times(frame, header))
-            batches += len(frame)
-            for cause, count in within.causes(frame, quiet.get(kind), within.step_of(header)).items():
-                causes[cause] += count
-    rows = pl.concat(summaries)
-    across = estimate.across_processes(rows, study["looks"], study["target_percent"])
+    seen = batches.of_run(folder, headers)
+    across = estimate.across_processes(seen.summaries, study["looks"], study["target_percent"])
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
-    planned = _measured_cases(plan, headers, times)
-    clocks = _clocks(planned, headers, times)
+    planned = _measured_cases(plan, headers, seen.clocks)
+    order = dict.fromkeys([*(case.get("core_class") for case in planned), *seen.clocks])
+    clocks = {kind: seen.clocks[kind] for kind in order if kind in seen.clocks}
     return Result(
         plan=plan[0],
         inputs=[line for line in plan if line["kind"] == "input"],
         header=headers[0],
         cases=planned,
-        summaries=rows,
+        summaries=seen.summaries,
         across=across,
         estimates=estimate.estimates(planned, across, clocks, failures, _evidence(headers)),
-        verdicts=self_checks.judge(planned, rows, study["looks"]),
+        verdicts=self_checks.judge(planned, seen.summaries, study["looks"]),
         clocks=clocks,
         processes=len(headers),
-        batches=batches,
-        causes=causes,
+        batches=seen.number,
+        causes=seen.causes,
         wall_s=sum(session["wall_s"] for session in folder.records("session")),
         is_sealed=folder.is_sealed,
         meter={**metered[0]["meter"], "baseline": plan[0]["meter"]["baseline"]} if metered else None,
         energies=energies,
         battery=discharged[0] if discharged else None,
         levels=folder.records("battery_level"),
-        pairs=_pairs(plan[0]["paired"], pairs, rows) if planned_pairs else None,
-        conditions=validity.conditions(headers, causes, batches),
+        pairs=seen.pairs,
+        conditions=validity.conditions(headers, seen.causes, seen.number),
     )
 
 
@@ -311,73 +289,6 @@ def _measured_cases(
     known = list(kinds)
     # A case that failed was not resolved: it would have run where all others did.
     return planned if len(known) != 1 else [{**case, "core_class": known[0]} for case in planned]
-
-
-def _paired(
-    pairs: Mapping[int, int],
-    headers: Sequence[Mapping[str, Any]],
-    frames: Sequence[pl.DataFrame],
-    summaries: pl.DataFrame,
-    quiet_ppm: int | None,
-) -> Iterator[pl.DataFrame]:
-    """What each process says of each pair that it measured both cases of."""
-    by_process = summaries.partition_by("process", as_dict=True) if pairs else {}
-    for header, frame in zip(headers, frames, strict=True):
-        if (summary := by_process.get((header["process"],))) is not None:
-            yield paired.summarise(frame, header, summary, pairs, quiet_ppm)
-
-
-def _pairs(planned: Mapping[str, Any], in_processes: Sequence[pl.DataFrame], summaries: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of a run of two builds, of processes that measured both or took turns."""
-    return paired.beside(summaries, dict(planned["pairs"])) if planned["apart"] else pl.concat(in_processes)
-
-
-def _together(
-    folder: RunFolder, headers: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str | None, list[Mapping[str, Any]], list[pl.DataFrame]]]:
-    """Processes in their order, some of one kind of core at a time, with the kind and the batches of each."""
-    for kind, of_kind in groupby(headers, _core_class):
-        some: list[Mapping[str, Any]] = []
-        frames: list[pl.DataFrame] = []
-        for header in of_kind:
-            some.append(header)
-            frames.append(folder.batches_of(header["process"]))
-            if sum(map(len, frames)) >= BATCHES_AT_ONCE:
-                yield kind, some, frames
-                some, frames = [], []
-        if some:
-            yield kind, some, frames
-
-
-def _core_class(header: Mapping[str, Any]) -> str | None:
-    """The kind of core that a process ran on: one for all of its cases, null where all cores are alike."""
-    return next((case.get("core_class") for case in header["cases"]), None)
-
-
-def _clocks(
-    cases: Sequence[Mapping[str, Any]],
-    headers: Sequence[Mapping[str, Any]],
-    times: Mapping[str | None, Sequence[pl.Series]],
-) -> dict[str | None, estimate.CanaryClock]:
-    """The canary by kind of core, in the order of the cases; `times`: those of clean canaries, by kind as well."""
-    cycles = {_core_class(header): header["canary_cycles"] for header in reversed(headers)}
-    order = dict.fromkeys([*(case.get("core_class") for case in cases), *times])
-    return {kind: estimate.canary_clock(pl.concat(times[kind]), cycles[kind]) for kind in order if kind in times}
-
-
-def _quiet_levels(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int | None]:
-    """The quiet level by kind of core: judged over the batches of all its processes, before any of them counts."""
-    kinds: dict[str | None, list[Mapping[str, Any]]] = {}
-    for header in headers:
-        if header["quiet_ppm"] is not None:
-            kinds.setdefault(_core_class(header), []).append(header)
-    bursts = folder.scan().select("process", *within.READ_OF_BURSTS)
-    levels: dict[str | None, int | None] = {}
-    for kind, alike in kinds.items():
-        batches = bursts.filter(pl.col("process").is_in([header["process"] for header in alike])).collect()
-        seen = within.burst_levels(batches.gather_every(max(1, len(batches) // BURSTS_SEEN)))
-        levels[kind] = within.quiet_level(seen, [header["quiet_ppm"] for header in alike])
-    return levels
 
 
 def _evidence(headers: Sequence[Mapping[str, Any]]) -> str:
