@@ -94,6 +94,12 @@ def test_a_terminal_shows_what_tally_saves_at_each_loss_also_where_that_is_nothi
             for loss, percent in zip(LOSSES, cells, strict=False):
                 own, other = (of[radio, one, loss][f"verified_{bits}_uJ"] for one in (name, below))
                 assert percent == pytest.approx(100 * (1 - own / other), abs=0.051)
+            # Of radio and reports alone, by the message that is verified: what is lost was sent all the same.
+            own, other = (
+                (row["message_uJ"] + (row["report_uJ"] or 0) * row["reports_a_message"]) / row[f"verified_{bits}_share"]
+                for row in (of[radio, one, 0.1] for one in (name, below))
+            )
+            assert cells[-1] == pytest.approx(100 * (1 - own / other), abs=0.051)
         if radio == "wifi":
             assert all(one < 0 for one in pairs["tally", "whole", 128])
 

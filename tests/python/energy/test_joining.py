@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.integrate import cumulative_trapezoid
 
 from support.recorded_runs import Draw, aligned, draw_one, made_up, recording_of, run
 from wattlock.energy.recordings import Recording
@@ -51,6 +52,27 @@ def test_the_uncertainty_of_the_alignment_is_that_of_its_errors() -> None:
         truth_s = (alignment.pivot_s - zero_s) * (1 + by.drift) + by.offset_s
         off.append((alignment.offset_s - truth_s) / alignment.middle_u_s)
     assert float(np.sqrt(np.mean(np.square(off)))) < 3
+
+
+def test_the_joules_that_the_alignment_leaves_unsure_are_those_between_both_of_its_ends() -> None:
+    made = run(np.random.default_rng(5), cases=1)
+    recording = recording_of(made, made_up.Instrument(), 5)
+    alignment, integrated = aligned(made, recording)
+    joules = cumulative_trapezoid(recording.power_W, recording.time_s, initial=0)
+
+    def between(start_s: float, end_s: float) -> float:
+        start_J, end_J = np.interp([start_s, end_s], recording.time_s, joules)
+        return float(end_J - start_J)
+
+    known = [record for record in integrated.records if record["error"] is None]
+    assert known
+    for record in known:
+        ends_s = np.array([record[end]["not_before_ns"] + 30 for end in ("start", "end")]) / 1e9
+        places_s, u_s = alignment.recorded_s(ends_s), alignment.u_s(ends_s)
+        middle_J = between(*places_s)
+        around_J = max(abs(between(*(places_s + side * u_s)) - middle_J) for side in (-1, 1))
+        assert record["gross_nJ"] == pytest.approx(middle_J * 1e9, rel=1e-3)
+        assert record["alignment_u_nJ"] == pytest.approx(around_J * 1e9, rel=0.05, abs=middle_J * 1e3)
 
 
 def test_markers_that_a_gap_took_away_are_missed_and_the_others_are_enough() -> None:

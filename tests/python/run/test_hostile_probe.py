@@ -137,6 +137,19 @@ def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
         assert most.limits.start_s + most.limits.silence_s < most.limits.most_s
 
 
+def test_a_block_of_energy_is_tried_as_often_as_may_be_and_no_oftener() -> None:
+    head, *rest = plan_of(0)
+    head["energy"] = {"superblocks": 1, "block_ns": 1, "guard_ns": 1, "chip_ns": 1}
+    held = Contract([head, *rest])
+    block = {"superblock": 0, "position": 0, "case": None}
+    for attempt in range(contract.TRIES):
+        held._judge_block(block | {"attempt": attempt})
+    with pytest.raises(Broken, match="too often"):
+        held._judge_block(block | {"attempt": contract.TRIES})
+    with pytest.raises(Broken, match="too often"):
+        held._judge_block(block | {"attempt": 0})
+
+
 def test_a_battery_that_is_logged_faster_than_asked_is_refused() -> None:
     head, *rest = plan_of(0)
     head["battery"] = {"case": 0, "done": 0, "log_every_s": 10, "repeats": 10**9, "until_percent": None, "name": None}
