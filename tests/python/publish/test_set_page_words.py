@@ -7,7 +7,7 @@ import pytest
 
 from wattlock.report.set_page import MOST_ROWS, OfOthers, _figures
 
-ROW = {"cipher": "aes", "implementation": "x", "build": None, "operation": "seal", "payload_B": 1024}
+ROW: dict[str, object] = {"cipher": "aes", "implementation": "x", "build": None, "operation": "seal", "payload_B": 1024}
 ROW |= {"aad_B": None, "value": 1234.5, "low": 1200.0, "high": 1300.0}
 
 
