@@ -88,6 +88,6 @@ def _device(runs: Sequence[Run]) -> str:
     name = f"device-{first.device}"
     return (
         f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '
-        f"{chip.chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
+        f"{chip.INVALID if invalid == len(runs) else chip.chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
         f'<p class="links">{links}</p></article>'
     )
