@@ -137,8 +137,8 @@ def test_borrowed_cycles_are_assumed_wider_and_not_ranked_without_consent() -> N
     assert lent.evidence == "assumed"
     assert "borrowed from cortex-m4" in lent.doubt
     home = one(priced("nrf52840").taken, "xchacha20-poly1305")
-    # Counted on an nRF52840's core, whose boards were compared, the error of the core's rules among it; an ESP32's flash
-    # was compared with nothing: from as counted to the farthest board, and that error beside it.
+    # Counted on an nRF52840's core, whose boards were compared, the error of the core's rules among it. An ESP32's
+    # flash was compared with nothing: from as counted to the farthest board, and that error beside it.
     assert lent.uniform
     assert home.uniform
     rules = lent.uniform[1] - home.uniform[1] - math.log(2) + math.log(1 - 0.008) / 2
