@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::io::{self, BufRead, Write as _};
 
-use wattlock_tally::{Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, Standing, answer};
+use wattlock_tally::{Answered, Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, Standing};
 
 struct Ends {
     sensor: Sensor,
@@ -40,8 +40,8 @@ fn ends(words: &[&str]) -> Option<Ends> {
     let parameters = parameters.short_tag(words.get(2)?.parse().ok()?).ok()?.budget(number(3)?).ok()?;
     let parameters = parameters.verified_at(number(4)?).ok()?;
     let pair = Pair { secret: [0x21; 32], link: *b"test" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(5)?.parse().ok()?; 8]);
-    let (root, flight) = answer(&pair, &opening, [words.get(6)?.parse().ok()?; 8]).ok()?;
+    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(5)?.parse().ok()?; 8].into());
+    let (root, flight) = Answered::default().answer(&pair, &opening, [words.get(6)?.parse().ok()?; 8].into()).ok()?;
     let sensor = Sensor::new(resuming.finish(&flight).ok()?, parameters);
     Some(Ends { sensor, gateway: Gateway::new(root, parameters), received: String::new() })
 }
