@@ -31,7 +31,8 @@ fn each_flight_is_refused_when_a_bit_or_the_secret_is_another() {
 #[test]
 fn an_opening_makes_one_root() {
     let (resuming, opening) = Resuming::begin(pair(), [1; 8].into());
-    let [flight, again] = [[2; 8], [3; 8]].map(|nonce| Answered::default().answer(&pair(), &opening, nonce.into()).unwrap().1);
+    let [flight, again] =
+        [[2; 8], [3; 8]].map(|nonce| Answered::default().answer(&pair(), &opening, nonce.into()).unwrap().1);
     assert!(resuming.finish(&flight).is_ok());
     assert_eq!(resuming.finish(&flight).err(), Some(Error::Unexpected), "its counters would begin at 0 again");
     assert_eq!(resuming.finish(&again).err(), Some(Error::Unexpected));
