@@ -121,8 +121,9 @@ impl Recorded {
     /// What the sensor said from this datagram on comes to the gateway again: openings in the order in which its numbers
     /// answered them, and the records behind each.
     fn replay(&mut self, from: usize) {
-        for datagram in self.up[from..].to_vec() {
-            self.at_gateway(&datagram);
+        let said = self.up.clone();
+        for datagram in &said[from..] {
+            self.at_gateway(datagram);
         }
     }
 
