@@ -71,8 +71,8 @@ pub struct Root {
 impl Root {
     /// The root of a pair and of both sides' nonces.
     #[must_use]
-    pub(crate) fn new(pair: &Pair, of_sensor: Nonce, of_gateway: Nonce) -> Self {
-        Self::below(pair.link, ROOT, &[&pair.secret, &pair.link, &of_sensor.octets(), &of_gateway.octets()])
+    pub(crate) fn new(pair: &Pair, of_sensor: [u8; NONCE_B], of_gateway: [u8; NONCE_B]) -> Self {
+        Self::below(pair.link, ROOT, &[&pair.secret, &pair.link, &of_sensor, &of_gateway])
     }
 
     /// The root that a handshake's new pair begins with.

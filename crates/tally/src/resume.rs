@@ -27,7 +27,7 @@ const ANSWER: &[u8] = b"tally1 resume down";
 /// The sensor's half of a resumption.
 pub struct Resuming {
     pair: Pair,
-    nonce: Nonce,
+    nonce: [u8; NONCE_B],
     is_over: Cell<bool>,
 }
 
@@ -38,10 +38,11 @@ impl Resuming {
     /// begins anew, with the next number, after [`OPENINGS`] of one nonce without an answer.
     #[must_use]
     pub fn begin(pair: Pair, nonce: Nonce) -> (Self, [u8; OPENING_B]) {
+        let nonce = nonce.octets();
         let mut opening = [0; OPENING_B];
         opening[..4].copy_from_slice(&pair.link);
-        opening[4..4 + NONCE_B].copy_from_slice(&nonce.octets());
-        opening[4 + NONCE_B..].copy_from_slice(&tag_of_opening(&pair, nonce).octets()[..FLIGHT_TAG_B]);
+        opening[4..4 + NONCE_B].copy_from_slice(&nonce);
+        opening[4 + NONCE_B..].copy_from_slice(&tag_of_opening(&pair, &nonce).octets()[..FLIGHT_TAG_B]);
         (Self { pair, nonce, is_over: Cell::new(false) }, opening)
     }
 
@@ -51,8 +52,9 @@ impl Resuming {
     /// [`Error::Length`] and [`Error::Tag`]: it is no answer to this, and another may come. [`Error::Unexpected`]: there was one.
     pub fn finish(&self, answer: &[u8]) -> Result<Root, Error> {
         let answer: &[u8; ANSWER_B] = answer.try_into().map_err(|_| Error::Length)?;
-        let of_gateway = nonce_of(answer).ok_or(Error::Length)?;
-        let tag = tag_of_answer(&self.pair, self.nonce, of_gateway);
+        let mut of_gateway = [0; NONCE_B];
+        of_gateway.copy_from_slice(&answer[..NONCE_B]);
+        let tag = tag_of_answer(&self.pair, &self.nonce, &of_gateway);
         if !tag.begins_with(&answer[NONCE_B..], 8 * FLIGHT_TAG_B) {
             return Err(Error::Tag);
         }
@@ -114,12 +116,13 @@ impl Answered {
         if self.due(pair, opening)?.is_some() {
             return Err(Error::Replayed);
         }
-        let of_sensor = authentic(pair, opening)?;
+        let newest = authentic(pair, opening)?;
+        let (of_sensor, of_gateway) = (newest.octets(), nonce.octets());
         let mut answer = [0; ANSWER_B];
-        answer[..NONCE_B].copy_from_slice(&nonce.octets());
-        answer[NONCE_B..].copy_from_slice(&tag_of_answer(pair, of_sensor, nonce).octets()[..FLIGHT_TAG_B]);
-        (self.newest, self.is_confirmed) = (Some((of_sensor, answer)), false);
-        Ok((Root::new(pair, of_sensor, nonce), answer))
+        answer[..NONCE_B].copy_from_slice(&of_gateway);
+        answer[NONCE_B..].copy_from_slice(&tag_of_answer(pair, &of_sensor, &of_gateway).octets()[..FLIGHT_TAG_B]);
+        (self.newest, self.is_confirmed) = (Some((newest, answer)), false);
+        Ok((Root::new(pair, of_sensor, of_gateway), answer))
     }
 
     /// A record with a whole tag, or a rescue record, opened below the newest root: its answer is never given again.
@@ -135,16 +138,16 @@ fn authentic(pair: &Pair, opening: &[u8]) -> Result<Nonce, Error> {
         return Err(Error::Unexpected);
     }
     let of_sensor = nonce_of(opening).ok_or(Error::Length)?;
-    let tag = tag_of_opening(pair, of_sensor);
+    let tag = tag_of_opening(pair, &of_sensor.octets());
     if tag.begins_with(&opening[4 + NONCE_B..], 8 * FLIGHT_TAG_B) { Ok(of_sensor) } else { Err(Error::Tag) }
 }
 
-fn tag_of_opening(pair: &Pair, of_sensor: Nonce) -> Tag {
-    tag(OPENING, &[&pair.secret, &pair.link, &of_sensor.octets()])
+fn tag_of_opening(pair: &Pair, of_sensor: &[u8; NONCE_B]) -> Tag {
+    tag(OPENING, &[&pair.secret, &pair.link, of_sensor])
 }
 
-fn tag_of_answer(pair: &Pair, of_sensor: Nonce, of_gateway: Nonce) -> Tag {
-    tag(ANSWER, &[&pair.secret, &pair.link, &of_sensor.octets(), &of_gateway.octets()])
+fn tag_of_answer(pair: &Pair, of_sensor: &[u8; NONCE_B], of_gateway: &[u8; NONCE_B]) -> Tag {
+    tag(ANSWER, &[&pair.secret, &pair.link, of_sensor, of_gateway])
 }
 
 fn tag(label: &[u8], parts: &[&[u8]]) -> Tag {

@@ -187,7 +187,7 @@ fn no_short_tag_opens_with_the_keys_that_a_root_begins_with() {
     gateway.hear(&frame[..sealed.length_B], Some((sealed.kind, sealed.counter))).unwrap();
     gateway.speak(&mut frame).unwrap().unwrap();
     let pair = Pair { secret: [0x21; 32], link: *b"test" };
-    let first = Root::new(&pair, [1; 8].into(), [2; 8].into()).first(32);
+    let first = Root::new(&pair, [1; 8], [2; 8]).first(32);
     let mut body = *b"lucky";
     let tag = seal(&first.short, &nonce(0, 1), &[], &mut body);
     let forged = [&body[..], &tag.octets()[..4]].concat();

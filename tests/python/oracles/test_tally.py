@@ -134,3 +134,11 @@ def test_the_risk_page_counts_the_forgery_whose_whole_tag_is_right_by_chance() -
         figure = f"{-math.log2(bound):.1f}".removesuffix(".0" if failures == 1024 else "-")
         assert f"2^-{figure}" in row
         assert row in page
+
+
+def test_the_risk_page_counts_the_tries_of_a_whole_record_below_both_roots_of_a_gateway() -> None:
+    page = (TREE / "docs" / "tally-risk.md").read_text(encoding="utf-8")
+    # A hint of one octet stands for 16 counters; the root in use has the keys of a frozen report too.
+    tries = 16 * 2 + 16
+    assert f"up to {tries} tries" in page
+    assert f"| 2^{math.log2(tries) - 128:.1f} a frame |" in page
