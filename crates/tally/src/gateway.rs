@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn what_was_refused_received_or_lost_is_no_longer_in_memory() {
-        let root = Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8].into(), [2; 8].into());
+        let root = Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8], [2; 8]);
         let parameters = Parameters::new(Hint::None);
         let (mut sensor, mut gateway): (_, Gateway) =
             (Sensor::new(root.clone(), parameters), Gateway::new(root, parameters));

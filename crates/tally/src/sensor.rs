@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_a_rescue_confirms_is_no_longer_in_memory_once_a_report_has_confirmed_it() {
-        let root = || Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8].into(), [2; 8].into());
+        let root = || Root::new(&Pair { secret: [0x21; 32], link: *b"test" }, [1; 8], [2; 8]);
         let parameters = Parameters::new(Hint::None);
         let (mut sensor, mut gateway): (_, Gateway) =
             (Sensor::new(root(), parameters), Gateway::new(root(), parameters));
