@@ -8,7 +8,7 @@ use std::mem::discriminant;
 use data_encoding::HEXLOWER;
 use wattlock_net::tally::records::TallyLine;
 use wattlock_net::tally::{GatewayEnd, Heard, MOST_FRAME_B, MOST_PAYLOAD_B, Nonces, SensorEnd};
-use wattlock_tally::{Hint, Pair, Parameters};
+use wattlock_tally::{Hint, Nonce, Pair, Parameters};
 
 /// What a step does; its first octet is taken modulo [`STEPS`].
 pub const HEAR: u8 = 0;
@@ -20,22 +20,25 @@ pub const SPEAK: u8 = 2;
 pub const OPEN: u8 = 3;
 /// How: 1 for what the gateway said, and which above.
 pub const REPLAY: u8 = 4;
-/// How: 1 for the gateway.
+/// How: 1 for the gateway; [`RESTORED`].
 pub const RESTART: u8 = 5;
 const STEPS: u8 = 6;
 
 pub const LOST: u8 = 1;
 pub const CHANGED: u8 = 2;
+/// The end begins with its first number again, as from an old copy of its state.
+pub const RESTORED: u8 = 2;
 
 /// Lines that one datagram may bring: each message that is held may be told of a few times.
 const MOST_LINES: usize = 256;
 
-struct Counted(u64);
+/// The number, and what stands for random octets: how many starts there were.
+struct Counted(u32, u32);
 
 impl Nonces for Counted {
-    fn next(&mut self) -> io::Result<u64> {
+    fn next(&mut self) -> io::Result<Nonce> {
         self.0 += 1;
-        Ok(self.0)
+        Ok(Nonce { number: self.0, random: self.1.to_be_bytes() })
     }
 }
 
@@ -48,7 +51,7 @@ enum End {
 struct Link {
     sensor: SensorEnd<Counted>,
     gateway: GatewayEnd<Counted>,
-    restarts: u64,
+    restarts: u32,
     /// What the sensor and what the gateway said.
     said: [Vec<Vec<u8>>; 2],
     /// How often a message was sent with a counter, less how often it was verified.
@@ -80,18 +83,23 @@ fn parameters() -> Parameters {
     Parameters::new(Hint::Octet).report_every(2).expect("2 is in its range")
 }
 
-fn sensor(restarts: u64) -> SensorEnd<Counted> {
-    SensorEnd::new(pair(), parameters(), Counted(restarts << 32)).expect("a counter gives numbers")
+/// Numbers of an end's start: above all before, or the first again.
+fn nonces(restarts: u32, how: u8) -> Counted {
+    Counted(if how & RESTORED == 0 { restarts << 16 } else { 0 }, restarts)
 }
 
-fn gateway(restarts: u64) -> GatewayEnd<Counted> {
-    GatewayEnd::new(pair(), parameters(), Counted(restarts << 32))
+fn sensor(nonces: Counted) -> SensorEnd<Counted> {
+    SensorEnd::new(pair(), parameters(), nonces).expect("a counter gives numbers")
+}
+
+fn gateway(nonces: Counted) -> GatewayEnd<Counted> {
+    GatewayEnd::new(pair(), parameters(), nonces)
 }
 
 fn conversation(mut bytes: &[u8], heard_by: End) -> u64 {
     let mut link = Link {
-        sensor: sensor(0),
-        gateway: gateway(0),
+        sensor: sensor(nonces(0, 0)),
+        gateway: gateway(nonces(0, 0)),
         restarts: 0,
         said: [Vec::new(), Vec::new()],
         open: HashMap::new(),
@@ -134,7 +142,7 @@ impl Link {
                 }
             }
             OPEN => {
-                if let Some((opening, _)) = self.sensor.opening() {
+                if let Some((opening, _)) = self.sensor.opening().expect("a counter gives numbers") {
                     self.say_up(opening.to_vec(), how);
                 }
             }
@@ -146,10 +154,11 @@ impl Link {
             }
             _ => {
                 self.restarts += 1;
+                let nonces = nonces(self.restarts, how);
                 if how & 1 == 0 {
-                    self.sensor = sensor(self.restarts);
+                    self.sensor = sensor(nonces);
                 } else {
-                    self.gateway = gateway(self.restarts);
+                    self.gateway = gateway(nonces);
                 }
             }
         }

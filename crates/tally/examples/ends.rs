@@ -2,19 +2,27 @@
 //!
 //! `ends HINT_B MESSAGES TAG_B FAILURES BITS SENSOR GATEWAY` makes them: octets of hint, messages a report, octets of a short tag, the budget of failures,
 //! the bits of a verified message, the octet that fills each nonce.
-//! Then a line a step, and a line of answer to each: `seal 0|1 HEX` (a payload, 1 with a whole tag), `rescue`, `up KIND NUMBER HEX`, `speak`, `down HEX`, `state`.
+//! Then a line a step, and a line of answer to each: `seal 0|1 HEX` (a payload, 1 with a whole tag), `rescue`, `up KIND NUMBER HEX`, `speak`, `down HEX`, `state`,
+//! `opening HEX HEX` (as a gateway hears it, and the nonce that a new root gets), `confirmed` (the newest root).
 //! An answer is what was made in hexadecimal, `-` for nothing, or the word of what happened.
 #![allow(non_snake_case)]
 
 use std::fmt::Write;
 use std::io::{self, BufRead, Write as _};
 
-use wattlock_tally::{Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, Standing, answer};
+use wattlock_tally::{
+    Answered, Fate, Gateway, Hint, Kind, NONCE_B, Pair, Parameters, Protection, Resuming, Sensor, Standing,
+};
 
 struct Ends {
     sensor: Sensor,
     gateway: Gateway,
     received: String,
+    answered: Answered,
+}
+
+fn pair() -> Pair {
+    Pair { secret: [0x21; 32], link: *b"test" }
 }
 
 fn hex(octets: &[u8]) -> String {
@@ -39,11 +47,16 @@ fn ends(words: &[&str]) -> Option<Ends> {
     let parameters = Parameters::new(hint).report_every(number(1)?).ok()?;
     let parameters = parameters.short_tag(words.get(2)?.parse().ok()?).ok()?.budget(number(3)?).ok()?;
     let parameters = parameters.verified_at(number(4)?).ok()?;
-    let pair = Pair { secret: [0x21; 32], link: *b"test" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(5)?.parse().ok()?; 8]);
-    let (root, flight) = answer(&pair, &opening, [words.get(6)?.parse().ok()?; 8]).ok()?;
+    let pair = pair();
+    let (resuming, opening) = Resuming::begin(pair.clone(), [words.get(5)?.parse().ok()?; 8].into());
+    let (root, flight) = Answered::default().answer(&pair, &opening, [words.get(6)?.parse().ok()?; 8].into()).ok()?;
     let sensor = Sensor::new(resuming.finish(&flight).ok()?, parameters);
-    Some(Ends { sensor, gateway: Gateway::new(root, parameters), received: String::new() })
+    Some(Ends {
+        sensor,
+        gateway: Gateway::new(root, parameters),
+        received: String::new(),
+        answered: Answered::default(),
+    })
 }
 
 impl Ends {
@@ -75,9 +88,26 @@ impl Ends {
             ["down", record] => {
                 self.sensor.hear(&octets(record)?).map_or("refused".into(), |heard| format!("{heard:?}"))
             }
+            ["opening", opening, nonce] => self.opening(&octets(opening)?, *octets(nonce)?.first_chunk()?),
+            ["confirmed"] => {
+                self.answered.confirm();
+                "confirmed".into()
+            }
             ["state"] => self.state(),
             _ => return None,
         })
+    }
+
+    fn opening(&mut self, opening: &[u8], nonce: [u8; NONCE_B]) -> String {
+        let pair = pair();
+        match self.answered.due(&pair, opening) {
+            Ok(Some(answer)) => format!("again {}", hex(&answer)),
+            Ok(None) => self
+                .answered
+                .answer(&pair, opening, nonce.into())
+                .map_or("refused".into(), |(_, answer)| format!("new {}", hex(&answer))),
+            Err(_) => "refused".into(),
+        }
     }
 
     /// Generations, the expected counter, and what stands where; what is settled since the last state is taken.

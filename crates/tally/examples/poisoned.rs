@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use wattlock_tally::{
-    Error, Gateway, Handshake, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, SensorHeard, answer,
+    Answered, Error, Gateway, Handshake, Hint, Kind, Pair, Parameters, Protection, Resuming, Sensor, SensorHeard,
     tell_disclosed,
 };
 
@@ -53,9 +53,9 @@ fn pair() -> Pair {
 fn ends(hint: Hint) -> Result<(Sensor, Gateway), Error> {
     let parameters = Parameters::new(hint).report_every(4)?;
     let pair = pair();
-    let (resuming, mut opening) = Resuming::begin(pair.clone(), [1; 8]);
+    let (resuming, mut opening) = Resuming::begin(pair.clone(), [1; 8].into());
     public(&mut opening);
-    let (root, mut flight) = answer(&pair, &opening, [2; 8])?;
+    let (root, mut flight) = Answered::default().answer(&pair, &opening, [2; 8].into())?;
     public(&mut flight);
     let mut changed = flight;
     changed[15] ^= 1;

@@ -1,15 +1,15 @@
 //! Two ends over a link that loses each seventh frame: what 200 messages cost in octets, and how many are verified.
 #![allow(non_snake_case)]
 
-use wattlock_tally::{Error, Gateway, Hint, Pair, Parameters, Protection, Resuming, Sensor, answer};
+use wattlock_tally::{Answered, Error, Gateway, Hint, Pair, Parameters, Protection, Resuming, Sensor};
 
 const PAYLOAD: &[u8; 16] = b"21.5 degrees, ok";
 const MESSAGES: u32 = 200;
 
 fn main() -> Result<(), Error> {
     let pair = Pair { secret: [7; 32], link: *b"roof" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8]);
-    let (root, flight) = answer(&pair, &opening, [2; 8])?;
+    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8].into());
+    let (root, flight) = Answered::default().answer(&pair, &opening, [2; 8].into())?;
     let parameters = Parameters::new(Hint::Octet);
     let mut gateway: Gateway = Gateway::new(root, parameters);
     let mut sensor = Sensor::new(resuming.finish(&flight)?, parameters);

@@ -11,7 +11,7 @@ pub enum Error {
     Length,
     /// No candidate key and counter gives this tag.
     Tag,
-    /// The counter was there before, or is too old to tell.
+    /// The counter, or the number of an opening, was there before, or is too old to tell.
     Replayed,
     /// The frame names a kind, a generation or a counter that nothing here waits for.
     Unexpected,
@@ -29,7 +29,7 @@ impl fmt::Display for Error {
             Self::Buffer => "the buffer is too small",
             Self::Length => "no frame of this kind has this length",
             Self::Tag => "the tag is wrong",
-            Self::Replayed => "the counter was there before or is too old",
+            Self::Replayed => "the number was there before or is too old",
             Self::Unexpected => "the frame is not expected now",
             Self::ShortTag => "only whole tags are accepted now",
             Self::Exhausted => "the counters of this root are used up",

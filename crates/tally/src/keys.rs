@@ -9,6 +9,33 @@ pub const SECRET_B: usize = 32;
 /// Octets of a side's nonce in a resumption.
 pub const NONCE_B: usize = 8;
 
+/// A side's nonce in a resumption. No two of a side and a pair may be the same.
+///
+/// A state that is restored from a copy gives numbers again that were used since. Then the random half keeps the nonces
+/// apart, but for a chance of 2^-32 each time that a number comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nonce {
+    /// One more than this side's last, and stored for good before it is used.
+    pub number: u32,
+    /// Drawn anew each time, never stored.
+    pub random: [u8; NONCE_B / 2],
+}
+
+impl Nonce {
+    /// As it is sent: the number, big-endian, and the random octets.
+    #[must_use]
+    pub fn octets(self) -> [u8; NONCE_B] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.number.to_be_bytes(), self.random);
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+impl From<[u8; NONCE_B]> for Nonce {
+    fn from([a, b, c, d, random @ ..]: [u8; NONCE_B]) -> Self {
+        Self { number: u32::from_be_bytes([a, b, c, d]), random }
+    }
+}
+
 const ROOT: &[u8] = b"tally1 root";
 #[cfg(feature = "handshake")]
 const HANDSHAKE_ROOT: &[u8] = b"tally1 handshake root";

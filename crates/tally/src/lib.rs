@@ -17,11 +17,12 @@
 //!
 //! # Example
 //! ```
-//! use wattlock_tally::{Gateway, Hint, Pair, Parameters, Protection, Resuming, Sensor, answer};
+//! use wattlock_tally::{Answered, Gateway, Hint, Nonce, Pair, Parameters, Protection, Resuming, Sensor};
 //!
 //! let pair = Pair { secret: [7; 32], link: *b"door" };
-//! let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8]);
-//! let (root, flight) = answer(&pair, &opening, [2; 8])?;
+//! // The numbers are stored before they are used, the rest is random each time.
+//! let (resuming, opening) = Resuming::begin(pair.clone(), Nonce { number: 1, random: [0x3a, 0x81, 0x5e, 0x07] });
+//! let (root, flight) = Answered::default().answer(&pair, &opening, Nonce { number: 9, random: [0xc4, 0x12, 0x9b, 0xe0] })?;
 //! let mut gateway: Gateway = Gateway::new(root, Parameters::new(Hint::Octet));
 //! let mut sensor = Sensor::new(resuming.finish(&flight)?, Parameters::new(Hint::Octet));
 //!
@@ -70,10 +71,10 @@ pub use gateway::{Fate, Gateway, Heard, Message, Provisional};
 #[cfg(feature = "handshake")]
 pub use handshake::{HANDSHAKE_ANSWER_B, HANDSHAKE_B, Handshake, answer_handshake};
 pub use held::Standing;
-pub use keys::{NONCE_B, Pair, Root, SECRET_B};
+pub use keys::{NONCE_B, Nonce, Pair, Root, SECRET_B};
 pub use parameters::{Hint, Parameters};
 pub use record::{Kind, REPORT_B, REQUEST_B, RESCUE_B};
-pub use resume::{ANSWER_B, OPENING_B, Resuming, answer, link_of};
+pub use resume::{ANSWER_B, Answered, OPENING_B, OPENINGS, Resuming, link_of, nonce_of};
 pub use sensor::{Heard as SensorHeard, Protection, RESUME_AFTER, RING, Sealed, Sensor};
 #[cfg(feature = "watched")]
 pub use watched::tell_disclosed;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::keys::{Pair, SECRET_B};
 use crate::parameters::{Hint, Parameters};
-use crate::resume::{Resuming, answer};
+use crate::resume::{Answered, Resuming};
 use crate::sealing::TAG_B;
 use crate::sensor::{Protection, Sensor};
 
@@ -61,9 +61,9 @@ pub fn prove() -> Result<(), Unproven> {
 fn session(vectors: &str) -> Result<(), Unproven> {
     let mut vectors = Vectors { lines: vectors.lines(), step: 0 };
     let pair = Pair { secret: array::from_fn(|place| place.to_le_bytes()[0]), link: *b"roof" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8]);
+    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8].into());
     vectors.hold("opening", &opening)?;
-    let (root, flight) = answer(&pair, &opening, [2; 8])?;
+    let (root, flight) = Answered::default().answer(&pair, &opening, [2; 8].into())?;
     vectors.hold("answer", &flight)?;
     let parameters = Parameters::new(Hint::Octet).report_every(4)?;
     let mut gateway: Gateway = Gateway::new(root, parameters);
@@ -143,8 +143,8 @@ impl<'v> Vectors<'v> {
 /// [`Error::Length`] of a payload over [`MOST_PAYLOAD_B`].
 pub fn running(secret: [u8; SECRET_B], payload: &[u8]) -> Result<(Sensor, Gateway), Error> {
     let pair = Pair { secret, link: *b"test" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8]);
-    let (root, flight) = answer(&pair, &opening, [2; 8])?;
+    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8].into());
+    let (root, flight) = Answered::default().answer(&pair, &opening, [2; 8].into())?;
     let parameters = Parameters::new(Hint::Octet).report_every(REPORT_EVERY)?;
     let mut ends = (Sensor::new(resuming.finish(&flight)?, parameters), Gateway::new(root, parameters));
     let (sensor, gateway) = (&mut ends.0, &mut ends.1);

@@ -6,16 +6,16 @@ use std::vec::Vec;
 use crate::record::{head, nonce};
 use crate::sealing::seal;
 use crate::{
-    Error, Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Root, Sensor, SensorHeard, Standing,
-    answer,
+    Answered, Error, Fate, Gateway, Hint, Kind, Pair, Parameters, Protection, Resuming, Root, Sensor, SensorHeard,
+    Standing,
 };
 
 mod chances;
 
 fn ends<const HELD: usize, const PAYLOAD_B: usize>(parameters: Parameters) -> (Sensor, Gateway<HELD, PAYLOAD_B>) {
     let pair = Pair { secret: [0x21; 32], link: *b"test" };
-    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8]);
-    let (root, flight) = answer(&pair, &opening, [2; 8]).unwrap();
+    let (resuming, opening) = Resuming::begin(pair.clone(), [1; 8].into());
+    let (root, flight) = Answered::default().answer(&pair, &opening, [2; 8].into()).unwrap();
     (Sensor::new(resuming.finish(&flight).unwrap(), parameters), Gateway::new(root, parameters))
 }
 

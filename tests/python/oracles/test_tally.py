@@ -4,7 +4,7 @@ import math
 import os
 
 from support import tally_peer, tally_schedules
-from support.tally_peer import Gateway, Parameters, RefusedError, Root, Sensor
+from support.tally_peer import Answered, Gateway, Parameters, RefusedError, Root, Sensor
 from support.tree import CRATES, TREE
 
 LONG = 20
@@ -76,6 +76,40 @@ def test_the_second_implementation_says_the_session_of_the_vectors_frame_by_fram
     assert session() == lines("tally1.txt")
 
 
+def starts() -> list[list[str]]:
+    """The openings of "Test vectors" in docs/tally.md, each with what the gateway does about it."""
+    secret, link = b"\x21" * 32, b"test"
+    answered, said = Answered(secret, link), []
+
+    def hears(of_sensor: str, of_gateway: str) -> None:
+        flight = tally_peer.opening(secret, link, bytes.fromhex(of_sensor))
+        try:
+            is_new, answer = answered.hear(flight, bytes.fromhex(of_gateway))
+            said.append(["opening", flight.hex(), "new" if is_new else "again", answer.hex()])
+        except RefusedError:
+            said.append(["opening", flight.hex(), "refused"])
+
+    hears("00000003 a0a1a2a3", "00000009 b0b1b2b3")
+    hears("00000003 a0a1a2a3", "0000000a b4b5b6b7")
+    # The sensor was restored: its number comes again. And an opening of before is replayed.
+    hears("00000003 a4a5a6a7", "0000000a b4b5b6b7")
+    hears("00000002 a8a9aaab", "0000000a b4b5b6b7")
+    answered.confirmed = True
+    said.append(["confirmed"])
+    hears("00000003 a0a1a2a3", "0000000a b4b5b6b7")
+    hears("00000004 00000000", "0000000a b4b5b6b7")
+    hears("00000003 ffffffff", "0000000b b8b9babb")
+    # The gateway was restored: its number comes again, and a recorded opening with it.
+    answered = Answered(secret, link)
+    said.append(["restored"])
+    hears("00000003 a0a1a2a3", "00000009 bcbdbebf")
+    return said
+
+
+def test_the_second_implementation_answers_openings_as_the_vectors_say() -> None:
+    assert starts() == lines("starts.txt")
+
+
 def test_both_implementations_agree_state_by_state_over_random_schedules() -> None:
     schedules = int(os.environ.get("WATTLOCK_TALLY_SCHEDULES", "300"))
     assert list(tally_schedules.disagreements(range(schedules))) == []
@@ -100,3 +134,11 @@ def test_the_risk_page_counts_the_forgery_whose_whole_tag_is_right_by_chance() -
         figure = f"{-math.log2(bound):.1f}".removesuffix(".0" if failures == 1024 else "-")
         assert f"2^-{figure}" in row
         assert row in page
+
+
+def test_the_risk_page_counts_the_tries_of_a_whole_record_below_both_roots_of_a_gateway() -> None:
+    page = (TREE / "docs" / "tally-risk.md").read_text(encoding="utf-8")
+    # A hint of one octet stands for 16 counters; the root in use has the keys of a frozen report too.
+    tries = 16 * 2 + 16
+    assert f"up to {tries} tries" in page
+    assert f"| 2^{math.log2(tries) - 128:.1f} a frame |" in page

@@ -171,6 +171,30 @@ def answer(secret: bytes, link: bytes, of_sensor: bytes, of_gateway: bytes) -> b
     return of_gateway + cxof("tally1 resume down", secret + link + of_sensor + of_gateway, 16)[:8]
 
 
+@dataclass
+class Answered:
+    """Which openings of a pair a gateway answers."""
+
+    secret: bytes
+    link: bytes
+    newest: tuple[bytes, bytes] | None = None
+    """The nonce of the newest opening that was answered, and the answer."""
+    confirmed: bool = False
+
+    def hear(self, flight: bytes, of_gateway: bytes) -> tuple[bool, bytes]:
+        """Whether there is a new root, by this nonce, and the answer."""
+        of_sensor = flight[4:12]
+        if len(flight) != 20 or flight != opening(self.secret, self.link, of_sensor):
+            raise RefusedError
+        if self.newest and of_sensor[:4] <= self.newest[0][:4]:
+            if self.confirmed or of_sensor != self.newest[0]:
+                raise RefusedError
+            return False, self.newest[1]
+        said = answer(self.secret, self.link, of_sensor, of_gateway)
+        self.newest, self.confirmed = (of_sensor, said), False
+        return True, said
+
+
 def total_of(tags: Sequence[bytes]) -> bytes:
     total = 0
     for tag in tags:

@@ -14,6 +14,7 @@ from support.tally_peer import (
     RESCUE,
     SHORT,
     WHOLE,
+    Answered,
     Gateway,
     Parameters,
     RefusedError,
@@ -22,6 +23,7 @@ from support.tally_peer import (
     ascon,
     cut,
     nonce,
+    opening,
 )
 from support.tree import TREE
 
@@ -48,6 +50,9 @@ RARE = {
     "rescue 64",
     "must resume",
     "spent",
+    "opening new",
+    "opening again",
+    "opening refused",
 }
 """What the long schedules have to come to."""
 Step = tuple[str, str]
@@ -59,11 +64,15 @@ def made(own: Parameters, of_sensor: int, of_gateway: int) -> str:
     return f"ends {' '.join(map(str, words))}"
 
 
+SECRET, LINK = b"\x21" * 32, b"test"
+
+
 class Schedule:
     """One schedule: steps, each with its answer, drawn by a seed."""
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
+        self.opened = random.Random(f"openings {seed}")
         self.steps: list[Step] = []
         self.up: list[tuple[int, int, bytes]] = []
         self.down: list[bytes] = []
@@ -82,8 +91,9 @@ class Schedule:
     def restart(self) -> None:
         nonces = self.restarts + 1, self.draw.randrange(256)
         self.restarts += 1
-        root = Root(b"\x21" * 32, b"test", bytes([nonces[0]]) * 8, bytes([nonces[1]]) * 8)
+        root = Root(SECRET, LINK, bytes([nonces[0]]) * 8, bytes([nonces[1]]) * 8)
         self.sensor, self.gateway = Sensor(root, self.parameters), Gateway(root, self.parameters)
+        self.answered = Answered(SECRET, LINK)
         self.add(made(self.parameters, *nonces), "ends")
 
     def add(self, step: str, answer: str) -> None:
@@ -173,6 +183,29 @@ class Schedule:
                 head = bytes([counter & 63]) if self.parameters.hint_B == 1 else b""
                 self.hear((SHORT, counter, head + self.draw.randbytes(self.draw.choice([0, 3, 8, 60]))))
 
+    def opens(self) -> None:
+        """Now and then an opening: the next number, one of before (a restored sensor, a replay), or a changed one."""
+        draw = self.opened
+        if draw.random() < 0.2:
+            newest = self.answered.newest[0] if self.answered.newest else bytes(8)
+            number = int.from_bytes(newest[:4], "big") + draw.choice([-1, 0, 0, 0, 1, 2, 300])
+            half = draw.choice([newest[4:], draw.randbytes(4)])
+            flight = opening(SECRET, LINK, max(number, 0).to_bytes(4, "big") + half)
+            if draw.random() < 0.1:
+                changed = int.from_bytes(flight, "big") ^ 1 << draw.randrange(160)
+                flight = changed.to_bytes(20, "big")
+            of_gateway = draw.randbytes(8)
+            try:
+                is_new, said = self.answered.hear(flight, of_gateway)
+                answer = f"{'new' if is_new else 'again'} ={said.hex()}"
+            except RefusedError:
+                answer = "refused"
+            self.reached |= {f"opening {answer.split()[0]}"}
+            self.add(f"opening ={flight.hex()} ={of_gateway.hex()}", answer)
+            if draw.random() < 0.3:
+                self.answered.confirmed = True
+                self.add("confirmed", "confirmed")
+
     def forge(self) -> None:
         """A record that nobody sealed and whose short tag is right, as one in 2^32 guesses is."""
         generation = self.gateway.generation
@@ -215,6 +248,7 @@ class Schedule:
                 self.restart()
             else:
                 self.message()
+            self.opens()
             self.state()
         return self.steps
 
@@ -254,6 +288,7 @@ class LongSchedule(Schedule):
                 self.restart()
             else:
                 self.message()
+            self.opens()
             self.state()
         return self.steps
 

@@ -77,7 +77,7 @@ fn open<N: Nonces>(
     patience: Duration,
     tell: Tell,
 ) -> Result<(), Failure> {
-    while let Some((opening, line)) = end.opening() {
+    while let Some((opening, line)) = end.opening().map_err(kept)? {
         launch(socket, &opening)?;
         tell(&line)?;
         if end.has_root() {

@@ -4,12 +4,12 @@ use std::io;
 
 use data_encoding::HEXLOWER;
 use wattlock_tally::{
-    ANSWER_B, Error, Fate, Gateway, Heard as Frame, Kind, NONCE_B, Pair, Parameters, REPORT_B, answer, link_of,
+    ANSWER_B, Answered, Error, Fate, Gateway, Heard as Frame, Kind, Pair, Parameters, REPORT_B, link_of, nonce_of,
 };
 
 use super::nonces::Nonces;
 use super::records::{Downlink, Lost, TallyLine};
-use super::sensor::{number_in, unexpected};
+use super::sensor::{told, unexpected};
 
 /// The longest message, in octets.
 pub const MOST_PAYLOAD_B: usize = 1024;
@@ -32,8 +32,6 @@ pub enum Heard {
 /// The gateway below one root.
 struct Below {
     gateway: Box<Gateway<HELD, MOST_PAYLOAD_B>>,
-    of_sensor: u64,
-    answer: [u8; ANSWER_B],
     /// Counter and bits of the provisional messages that were told.
     told: Vec<(u32, u32)>,
 }
@@ -41,11 +39,12 @@ struct Below {
 /// The gateway's end of one pair.
 ///
 /// An opening can be replayed. So a root replaces the one in use once a record with a whole tag opened below it, and an
-/// opening with an older nonce than the newest is no opening: sensors of this program count theirs.
+/// opening whose number is not above the newest is refused, but for the newest itself while its root is not in use.
 pub struct GatewayEnd<N> {
     pair: Pair,
     parameters: Parameters,
     nonces: N,
+    answered: Answered,
     current: Option<Below>,
     pending: Option<Below>,
 }
@@ -53,7 +52,7 @@ pub struct GatewayEnd<N> {
 impl<N: Nonces> GatewayEnd<N> {
     /// Without a root: the sensor's opening makes one.
     pub fn new(pair: Pair, parameters: Parameters, nonces: N) -> Self {
-        Self { pair, parameters, nonces, current: None, pending: None }
+        Self { pair, parameters, nonces, answered: Answered::default(), current: None, pending: None }
     }
 
     /// Hears a datagram, and adds to `lines` what became of it and of the messages that are held.
@@ -61,15 +60,25 @@ impl<N: Nonces> GatewayEnd<N> {
     /// # Errors
     /// Where there is no nonce to answer an opening with.
     pub fn hear(&mut self, datagram: &[u8], lines: &mut Vec<TallyLine>) -> io::Result<Heard> {
-        if link_of(datagram) == Some(self.pair.link)
-            && let Some(answer) = self.resume(datagram, lines)?
-        {
-            return Ok(Heard::Opening(answer));
+        if link_of(datagram) == Some(self.pair.link) {
+            match self.answered.due(&self.pair, datagram) {
+                Ok(before) => {
+                    let answer = before.map_or_else(|| self.resume(datagram, lines), Ok)?;
+                    return Ok(Heard::Opening(answer));
+                }
+                Err(why @ Error::Replayed) => {
+                    lines.push(TallyLine::Refused { frame_B: datagram.len(), why: why.to_string() });
+                    return Ok(Heard::Refused);
+                }
+                // Then it is a record that begins like the link.
+                Err(_) => {}
+            }
         }
         let mut why = Error::Unexpected;
         if let Some(mut below) = self.pending.take() {
             match below.gateway.hear(datagram, None) {
                 Ok(heard) => {
+                    self.answered.confirm();
                     if let Some(mut old) = self.current.take() {
                         old.give_up(lines);
                     }
@@ -107,25 +116,15 @@ impl<N: Nonces> GatewayEnd<N> {
         Ok(spoken)
     }
 
-    /// The answer to an opening; `None` where it is none, or an older one than the newest.
-    fn resume(&mut self, opening: &[u8], lines: &mut Vec<TallyLine>) -> io::Result<Option<[u8; ANSWER_B]>> {
-        // A nonce is taken for an authentic opening only.
-        if answer(&self.pair, opening, [0; NONCE_B]).is_err() {
-            return Ok(None);
-        }
-        let of_sensor = number_in(opening.get(self.pair.link.len()..).unwrap_or_default());
-        if let Some(newest) = self.pending.as_ref().or(self.current.as_ref()) {
-            // The same opening again: a second end below the same root would use its nonces twice.
-            if newest.of_sensor >= of_sensor {
-                return Ok((newest.of_sensor == of_sensor).then_some(newest.answer));
-            }
-        }
+    /// A new root, and the answer that leads the sensor to it.
+    fn resume(&mut self, opening: &[u8], lines: &mut Vec<TallyLine>) -> io::Result<[u8; ANSWER_B]> {
         let of_gateway = self.nonces.next()?;
-        let (root, answer) = answer(&self.pair, opening, of_gateway.to_be_bytes()).map_err(unexpected)?;
+        let (root, answer) = self.answered.answer(&self.pair, opening, of_gateway).map_err(unexpected)?;
         let gateway = Box::new(Gateway::new(root, self.parameters));
-        self.pending = Some(Below { gateway, of_sensor, answer, told: Vec::new() });
-        lines.push(TallyLine::Root { of_sensor, of_gateway });
-        Ok(Some(answer))
+        self.pending = Some(Below { gateway, told: Vec::new() });
+        let of_sensor = nonce_of(opening).map_or_else(String::new, told);
+        lines.push(TallyLine::Root { of_sensor, of_gateway: told(of_gateway) });
+        Ok(answer)
     }
 }
 

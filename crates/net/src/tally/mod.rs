@@ -1,7 +1,8 @@
 //! tally's two ends over datagrams, and a proxy between them that loses, doubles and reorders (`docs/tally.md`).
 //!
 //! `sensor` and `gateway` know no socket: they take a datagram and give what is to be sent and told, so that tests and
-//! fuzzing drive them. Where a nonce of a resumption comes from is a port, [`Nonces`]: the program's are durable numbers.
+//! fuzzing drive them. Where a nonce of a resumption comes from is a port, [`Nonces`]: the program's are durable numbers
+//! and random octets.
 
 mod gateway;
 mod nonces;

@@ -2,11 +2,14 @@
 
 use std::io;
 
-/// Gives each number once in the life of a pair, also after a crash: the nonces of one side's resumptions.
+use wattlock_tally::Nonce;
+
+/// Gives the nonces of one side's resumptions: each number once in the life of a pair, also after a crash, and random octets
+/// that are drawn anew each time, so that a nonce comes once also where numbers are restored from a copy.
 pub trait Nonces {
-    /// The next number; whoever calls may use it once this has returned.
+    /// The next nonce; whoever calls may use it once this has returned.
     ///
     /// # Errors
     /// What keeps it from being used safely.
-    fn next(&mut self) -> io::Result<u64>;
+    fn next(&mut self) -> io::Result<Nonce>;
 }

@@ -1,4 +1,5 @@
-//! Numbers that are stored before they are used, so that none is used twice however the program ends.
+//! Numbers that are stored before they are used, so that none is used twice however the program ends. Beside each stand
+//! random octets that are stored nowhere, as an old copy of the file makes numbers come again.
 //!
 //! The file is replaced as a whole: written beside, synced, renamed, and the folder synced, before a number is given.
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
-use wattlock_tally::Pair;
+use wattlock_tally::{Nonce, Pair};
 
 use super::nonces::Nonces;
 
@@ -44,7 +45,7 @@ pub struct Numbers {
     path: PathBuf,
     /// Whose: side, and a name of the pair.
     owner: String,
-    next: u64,
+    next: u32,
     /// Held as long as the numbers are.
     _lock: File,
 }
@@ -73,7 +74,7 @@ impl Numbers {
         Ok(numbers)
     }
 
-    fn read(&self) -> io::Result<u64> {
+    fn read(&self) -> io::Result<u32> {
         let mut text = String::new();
         File::open(&self.path)?.take(MOST_B).read_to_string(&mut text)?;
         let number = text.split_whitespace().nth(4).and_then(|word| word.parse().ok());
@@ -86,12 +87,12 @@ impl Numbers {
         }
     }
 
-    fn text(&self, next: u64) -> String {
+    fn text(&self, next: u32) -> String {
         with_sum(&format!("wattlock-tally-1 {} next {next}", self.owner))
     }
 
     /// Puts `next` into the file for good; `at` is called after each step.
-    fn store(&self, next: u64, at: &mut dyn FnMut(Step) -> io::Result<()>) -> io::Result<()> {
+    fn store(&self, next: u32, at: &mut dyn FnMut(Step) -> io::Result<()>) -> io::Result<()> {
         let fresh = beside(&self.path, ".new");
         let mut file = File::create(&fresh)?;
         at(Step::Made)?;
@@ -106,7 +107,7 @@ impl Numbers {
         at(Step::FolderSynced)
     }
 
-    fn take(&mut self, at: &mut dyn FnMut(Step) -> io::Result<()>) -> io::Result<u64> {
+    fn take(&mut self, at: &mut dyn FnMut(Step) -> io::Result<()>) -> io::Result<u32> {
         let number = self.next;
         let next = number.checked_add(1).ok_or_else(|| io::Error::other("its numbers are used up: take a new key"))?;
         self.store(next, at)?;
@@ -116,9 +117,14 @@ impl Numbers {
 }
 
 impl Nonces for Numbers {
-    fn next(&mut self) -> io::Result<u64> {
-        self.take(&mut |_| Ok(()))
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display())))
+    fn next(&mut self) -> io::Result<Nonce> {
+        let mut random = [0; 4];
+        getrandom::fill(&mut random)
+            .map_err(|error| io::Error::other(format!("the system gives no random octets: {error}")))?;
+        let number = self
+            .take(&mut |_| Ok(()))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display())))?;
+        Ok(Nonce { number, random })
     }
 }
 
@@ -173,7 +179,7 @@ mod tests {
         drop(Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap());
         for last in STEPS.into_iter().chain(STEPS.into_iter().rev()) {
             let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap();
-            given.extend([numbers.next().unwrap(), numbers.next().unwrap()]);
+            given.extend([numbers.next().unwrap().number, numbers.next().unwrap().number]);
             let mut ends = |step| if step == last { Err(io::Error::other("the end")) } else { Ok(()) };
             assert_eq!(numbers.take(&mut ends).unwrap_err().to_string(), "the end");
         }
@@ -187,7 +193,30 @@ mod tests {
         let path = folder.path().join("state");
         let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
         assert!(numbers.take(&mut |_| Err(io::Error::other("full"))).is_err());
-        assert_eq!((numbers.next().unwrap(), numbers.next().unwrap()), (0, 1));
+        assert_eq!([numbers.next(), numbers.next()].map(|nonce| nonce.unwrap().number), [0, 1]);
+    }
+
+    #[test]
+    fn an_old_copy_of_a_state_gives_numbers_again_but_no_nonce() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mut numbers = Numbers::open(&path, Side::Gateway, &pair(1), true).unwrap();
+        let copy = std::fs::read(&path).unwrap();
+        let mut nonces = vec![numbers.next().unwrap(), numbers.next().unwrap()];
+        drop(numbers);
+        std::fs::write(&path, copy).unwrap();
+        let mut numbers = Numbers::open(&path, Side::Gateway, &pair(1), false).unwrap();
+        nonces.extend([numbers.next().unwrap(), numbers.next().unwrap()]);
+        assert_eq!(nonces.iter().map(|nonce| nonce.number).collect::<Vec<_>>(), [0, 1, 0, 1]);
+        assert!(nonces[0] != nonces[2] && nonces[1] != nonces[3], "{nonces:?}");
+    }
+
+    #[test]
+    fn the_last_number_of_all_is_said_and_never_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut numbers = Numbers::open(&folder.path().join("state"), Side::Sensor, &pair(1), true).unwrap();
+        numbers.next = u32::MAX;
+        assert!(numbers.next().unwrap_err().to_string().contains("used up"));
     }
 
     #[cfg(unix)]
@@ -198,10 +227,10 @@ mod tests {
         let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(error(&link, Side::Sensor, &pair(1), false).contains("in use"));
-        assert_eq!(numbers.next().unwrap(), 0);
+        assert_eq!(numbers.next().unwrap().number, 0);
         drop(numbers);
-        assert_eq!(Numbers::open(&link, Side::Sensor, &pair(1), false).unwrap().next().unwrap(), 1);
-        assert_eq!(Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap().next().unwrap(), 2);
+        assert_eq!(Numbers::open(&link, Side::Sensor, &pair(1), false).unwrap().next().unwrap().number, 1);
+        assert_eq!(Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap().next().unwrap().number, 2);
     }
 
     #[test]
@@ -210,7 +239,7 @@ mod tests {
         let path = folder.path().join("state");
         assert!(error(&path, Side::Sensor, &pair(1), false).contains("No such file"));
         let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
-        assert_eq!(numbers.next().unwrap(), 0);
+        assert_eq!(numbers.next().unwrap().number, 0);
         assert!(error(&path, Side::Sensor, &pair(1), false).contains("in use"));
         drop(numbers);
         assert!(error(&path, Side::Sensor, &pair(1), true).contains("exists"));
@@ -226,6 +255,6 @@ mod tests {
             assert!(error(&path, Side::Sensor, &pair(1), false).contains("damaged"), "{place}");
         }
         std::fs::write(&path, &text).unwrap();
-        assert_eq!(Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap().next().unwrap(), 1);
+        assert_eq!(Numbers::open(&path, Side::Sensor, &pair(1), false).unwrap().next().unwrap().number, 1);
     }
 }

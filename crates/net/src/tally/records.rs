@@ -10,15 +10,15 @@ use wattlock_tally::Kind;
 pub enum TallyLine {
     /// Sensor: an opening of a resumption is sent.
     Opening {
-        /// The sensor's nonce.
-        of_sensor: u64,
+        /// The sensor's nonce: 8 digits of its number, 8 of its random half.
+        of_sensor: String,
     },
     /// Both: there is a new root. The gateway tells it where it answers an opening; a record with a whole tag confirms it.
     Root {
-        /// The sensor's nonce.
-        of_sensor: u64,
-        /// The gateway's nonce.
-        of_gateway: u64,
+        /// The sensor's nonce: 8 digits of its number, 8 of its random half.
+        of_sensor: String,
+        /// The gateway's nonce, alike.
+        of_gateway: String,
     },
     /// Sensor: a message is sent.
     Sent {

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use wattlock_tally::{Error, OPENING_B, Pair, Parameters, Protection, Resuming, Sealed, Sensor, SensorHeard};
+use data_encoding::HEXLOWER;
+use wattlock_tally::{
+    Error, Nonce, OPENING_B, OPENINGS, Pair, Parameters, Protection, Resuming, Sealed, Sensor, SensorHeard, nonce_of,
+};
 
 use super::nonces::Nonces;
 use super::records::{Downlink, TallyLine};
@@ -14,7 +17,9 @@ const OPEN_EVERY: u32 = 16;
 struct Opening {
     resuming: Resuming,
     octets: [u8; OPENING_B],
-    number: u64,
+    nonce: Nonce,
+    /// How often it was sent.
+    sent: u32,
 }
 
 /// The sensor's end, which begins with a resumption.
@@ -42,10 +47,20 @@ impl<N: Nonces> SensorEnd<N> {
         self.sensor.is_some()
     }
 
-    /// The opening, and the line that tells of it, where it is to be sent before the next message.
-    pub fn opening(&self) -> Option<([u8; OPENING_B], TallyLine)> {
+    /// The opening, and the line that tells of it, where it is to be sent before the next message. One that was sent
+    /// [`OPENINGS`] times is given up for the next number: a gateway answers none that it knows, as a restored state gives.
+    ///
+    /// # Errors
+    /// Where there is no nonce for the next.
+    pub fn opening(&mut self) -> io::Result<Option<([u8; OPENING_B], TallyLine)>> {
         let due = self.sensor.as_ref().is_none_or(|sensor| sensor.since_report().is_multiple_of(OPEN_EVERY));
-        self.opening.as_ref().filter(|_| due).map(|one| (one.octets, TallyLine::Opening { of_sensor: one.number }))
+        if due && self.opening.as_ref().is_some_and(|opening| opening.sent >= OPENINGS) {
+            self.begin()?;
+        }
+        Ok(self.opening.as_mut().filter(|_| due).map(|opening| {
+            opening.sent += 1;
+            (opening.octets, TallyLine::Opening { of_sensor: told(opening.nonce) })
+        }))
     }
 
     /// Writes a rescue record that is due into `frame`, and returns its octets.
@@ -82,7 +97,8 @@ impl<N: Nonces> SensorEnd<N> {
         if let Some(opening) = &self.opening
             && let Ok(root) = opening.resuming.finish(datagram)
         {
-            let line = TallyLine::Root { of_sensor: opening.number, of_gateway: number_in(datagram) };
+            let of_gateway = nonce_of(datagram).map_or_else(String::new, told);
+            let line = TallyLine::Root { of_sensor: told(opening.nonce), of_gateway };
             self.opening = None;
             self.sensor = Some(Box::new(Sensor::new(root, self.parameters)));
             return line;
@@ -109,16 +125,16 @@ impl<N: Nonces> SensorEnd<N> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let number = self.nonces.next()?;
-        let (resuming, octets) = Resuming::begin(self.pair.clone(), number.to_be_bytes());
-        self.opening = Some(Opening { resuming, octets, number });
+        let nonce = self.nonces.next()?;
+        let (resuming, octets) = Resuming::begin(self.pair.clone(), nonce);
+        self.opening = Some(Opening { resuming, octets, nonce, sent: 0 });
         Ok(())
     }
 }
 
-/// The number that a nonce at the head of these octets stands for.
-pub(super) fn number_in(octets: &[u8]) -> u64 {
-    octets.first_chunk().map_or(0, |nonce| u64::from_be_bytes(*nonce))
+/// A nonce as lines tell it.
+pub(super) fn told(nonce: Nonce) -> String {
+    HEXLOWER.encode(&nonce.octets())
 }
 
 /// What only a buffer of a wrong size brings.

@@ -6,7 +6,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use wattlock_tally::{Hint, Pair, Parameters, RESUME_AFTER};
+use wattlock_tally::{Hint, Nonce, OPENINGS, Pair, Parameters, RESUME_AFTER};
 
 use super::datagrams::receive;
 use super::proxy::{Path, Rules};
@@ -14,16 +14,18 @@ use super::records::{Downlink, Lost, TallyLine, Way};
 use super::trace::payload;
 use super::*;
 
+mod restored;
+
 const RULES: Rules = Rules { loss: 0.1, burst: None, duplicate: 0.0, reorder: 0.0, seed: 1 };
 /// Messages behind those that are counted, by which these are verified.
 const LAST: u64 = 100;
 
-struct Counted(u64);
+struct Counted(u32);
 
 impl Nonces for Counted {
-    fn next(&mut self) -> io::Result<u64> {
+    fn next(&mut self) -> io::Result<Nonce> {
         self.0 += 1;
-        Ok(self.0)
+        Ok(Nonce { number: self.0, random: [0xa5; 4] })
     }
 }
 
@@ -31,11 +33,11 @@ fn pair() -> Pair {
     Pair { secret: [0x21; 32], link: *b"test" }
 }
 
-fn gateway(nonce: u64) -> GatewayEnd<Counted> {
+fn gateway(nonce: u32) -> GatewayEnd<Counted> {
     GatewayEnd::new(pair(), Parameters::new(Hint::Octet), Counted(nonce))
 }
 
-fn sensor(nonce: u64) -> SensorEnd<Counted> {
+fn sensor(nonce: u32) -> SensorEnd<Counted> {
     SensorEnd::new(pair(), Parameters::new(Hint::Octet), Counted(nonce)).unwrap()
 }
 
@@ -72,7 +74,7 @@ impl Link {
     fn message(&mut self, number: u64) {
         let mut frame = [0; MOST_FRAME_B];
         let sealed = loop {
-            if let Some((opening, _)) = self.sensor.opening() {
+            if let Some((opening, _)) = self.sensor.opening().unwrap() {
                 self.say_up(&opening);
             }
             if let Some(frame_B) = self.sensor.rescue(&mut frame).unwrap() {
@@ -109,9 +111,11 @@ impl Link {
     }
 }
 
-fn roots(lines: &[TallyLine]) -> Vec<(u64, u64)> {
+/// The numbers of both nonces of each root.
+fn roots(lines: &[TallyLine]) -> Vec<(u32, u32)> {
+    let number = |nonce: &str| u32::from_str_radix(nonce.strip_suffix("a5a5a5a5").unwrap(), 16).unwrap();
     let root = |line: &TallyLine| match line {
-        TallyLine::Root { of_sensor, of_gateway } => Some((*of_sensor, *of_gateway)),
+        TallyLine::Root { of_sensor, of_gateway } => Some((number(of_sensor), number(of_gateway))),
         _ => None,
     };
     lines.iter().filter_map(root).collect()
@@ -182,16 +186,37 @@ fn a_sensor_that_lost_its_state_leaves_no_message_without_a_word() {
 #[test]
 fn a_repeated_opening_gets_the_same_answer_and_an_older_one_none() {
     let (mut gateway, mut lines) = (gateway(0), Vec::new());
-    let [old, new] = [3, 4].map(|nonce| sensor(nonce).opening().unwrap().0);
+    let [old, new] = [3, 4].map(|nonce| sensor(nonce).opening().unwrap().unwrap().0);
     let Heard::Opening(of_old) = gateway.hear(&old, &mut lines).unwrap() else { panic!("no answer") };
     let Heard::Opening(of_new) = gateway.hear(&new, &mut lines).unwrap() else { panic!("no answer") };
     assert_ne!(of_old, of_new);
     assert_eq!(gateway.hear(&new, &mut lines).unwrap(), Heard::Opening(of_new));
     assert_eq!(gateway.hear(&old, &mut lines).unwrap(), Heard::Refused);
-    let mut forged = sensor(9).opening().unwrap().0;
+    let mut forged = sensor(9).opening().unwrap().unwrap().0;
     forged[19] ^= 1;
     assert_eq!(gateway.hear(&forged, &mut lines).unwrap(), Heard::Refused);
     assert_eq!(roots(&lines), [(4, 1), (5, 2)]);
+}
+
+#[test]
+fn an_opening_below_a_root_that_was_confirmed_gets_no_answer_and_is_no_sign_of_a_fork() {
+    let mut link = Link::run(Rules { loss: 0.0, ..RULES }, 0);
+    let repeated = sensor(0).opening().unwrap().unwrap().0;
+    for _ in 0..8 {
+        assert_eq!(link.gateway.hear(&repeated, &mut link.told).unwrap(), Heard::Refused);
+    }
+    link.message(0);
+    assert_eq!(roots(&link.told), [(1, 1)]);
+    assert!(!link.told.iter().any(|line| matches!(line, TallyLine::Downlink { what: Downlink::Request, .. })));
+}
+
+#[test]
+fn a_sensor_that_is_not_answered_takes_the_next_number() {
+    let mut end = sensor(0);
+    let of_sensor = |line: TallyLine| if let TallyLine::Opening { of_sensor } = line { of_sensor } else { panic!() };
+    let told: Vec<_> = (0..2 * OPENINGS).map(|_| of_sensor(end.opening().unwrap().unwrap().1)).collect();
+    let [first, second] = ["00000001a5a5a5a5", "00000002a5a5a5a5"].map(|nonce| [nonce; OPENINGS as usize]);
+    assert_eq!(told, [first, second].concat());
 }
 
 #[test]

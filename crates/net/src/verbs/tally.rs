@@ -25,9 +25,9 @@ pub const EXAMPLE: &str = "Examples:
   wattlock-net tally send --key-file key --state sensor --to 127.0.0.1:7501 --trace traffic.jsonl
 
 tally is an experiment that nobody outside has reviewed, and no product's security yet. Each end
-keeps a file with the number of its next resumption, which is stored before it is used. Never copy
-it or put an old one back: a number that is used twice lets messages be read and forged. --new makes
-it, once for a key. JSON Lines go to standard output; `wattlock-net schema` describes them:
+keeps a file with the number of its next resumption, which is stored before it is used. Don't put an
+old copy of it back: then only 4 random octets beside each number keep a start from being repeated,
+by which messages could be read and forged. --new makes it, once for a key. JSON Lines go to standard output; `wattlock-net schema` describes them:
   {\"kind\":\"sent\"}         sensor: a message, its counter below the root, its octets
   {\"kind\":\"provisional\"}  gateway: a message that may be a forgery has so many bits by now
   {\"kind\":\"verified\"}     gateway: a message is verified

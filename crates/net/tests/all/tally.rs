@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use wattlock_engine::SplitMix64;
@@ -173,7 +173,7 @@ fn from_environment(name: &str, otherwise: u32) -> u32 {
 fn however_often_and_whenever_an_end_is_killed_no_key_and_nonce_come_twice() {
     let kills = from_environment("WATTLOCK_TALLY_KILLS", 60);
     let (place, mut random) = (Place::new(), SplitMix64::new(from_environment("WATTLOCK_TALLY_SEED", 1).into()));
-    // Nonces of both sides, by the run of the program that sent them, and all records: those of one key, nonce and message
+    // Numbers of both sides, by the run of the program that sent them, and all records: those of one key, nonce and message
     // are alike, and each run sends the same messages.
     let (mut of_sensors, mut of_gateways) = (BTreeMap::new(), BTreeMap::new());
     let (mut records, mut roots) = (BTreeSet::new(), 0);
@@ -199,13 +199,13 @@ fn however_often_and_whenever_an_end_is_killed_no_key_and_nonce_come_twice() {
         for (up, octets) in datagrams {
             match (up, octets.len()) {
                 (true, OPENING_B) => {
-                    let run = *of_sensors.entry(octets[4..12].to_vec()).or_insert(sensor);
-                    assert_eq!(run, sensor, "a sensor's nonce came in two runs");
+                    let run = *of_sensors.entry(octets[4..8].to_vec()).or_insert(sensor);
+                    assert_eq!(run, sensor, "a sensor's number came in two runs");
                 }
                 (false, ANSWER_B) => {
                     roots += 1;
-                    let run = *of_gateways.entry(octets[..8].to_vec()).or_insert(serving);
-                    assert_eq!(run, serving, "a gateway's nonce came in two runs");
+                    let run = *of_gateways.entry(octets[..4].to_vec()).or_insert(serving);
+                    assert_eq!(run, serving, "a gateway's number came in two runs");
                 }
                 (true, _) => assert!(records.insert(octets), "a record came twice"),
                 (false, _) => {}
@@ -291,6 +291,7 @@ fn most_memory_KiB(child: &Child) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn hostile_datagrams_end_nothing_and_fill_no_memory() {
+    let begin = Instant::now();
     let place = Place::new();
     let gateway = place.gateway("gateway", &["--timeout", "2"]);
     let proxy = proxy(&gateway.address, &["--timeout", "2"]);
@@ -316,7 +317,9 @@ fn hostile_datagrams_end_nothing_and_fill_no_memory() {
     assert!(of_gateway < 64 * 1024 && of_sensor < 64 * 1024, "{of_gateway} {of_sensor} KiB");
     assert_eq!(of_kind(&told.join().unwrap(), "sent").count(), 300);
     let told = gateway.ended();
-    assert!(of_kind(&told, "refused").count() > 1000);
+    // At most a line a second.
+    let refused = of_kind(&told, "refused").count() as u64;
+    assert!((1..=begin.elapsed().as_secs() + 2).contains(&refused), "{refused} lines");
     assert!(of_kind(&told, "verified").count() > 0);
     drop(proxy);
 }

@@ -17,7 +17,7 @@ static mut SENSOR: MaybeUninit<Sensor> = MaybeUninit::uninit();
 pub extern "C" fn _start() -> ! {
     let mut frame = [0; 64];
     let pair = Pair { secret: black_box([7; 32]), link: black_box(*b"door") };
-    let (resuming, opening) = Resuming::begin(pair, black_box([1; 8]));
+    let (resuming, opening) = Resuming::begin(pair, black_box([1; 8].into()));
     black_box(opening);
     if let Ok(root) = resuming.finish(black_box(&[2; 16])) {
         let mut sensor = Sensor::new(root, Parameters::new(black_box(Hint::Octet)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wattlock_tally::{Error, Gateway, Hint, Kind, Pair, Parameters, Protection, RESCUE_B, Resuming, Sensor, answer};
+use wattlock_tally::{Answered, Error, Gateway, Hint, Kind, Pair, Parameters, Protection, RESCUE_B, Resuming, Sensor};
 
 pub struct Link {
     pub sensor: Sensor,
@@ -29,8 +29,8 @@ pub fn pair() -> Pair {
 }
 
 pub fn ends(parameters: Parameters, nonces: [u8; 2]) -> (Sensor, Gateway) {
-    let (resuming, opening) = Resuming::begin(pair(), [nonces[0]; 8]);
-    let (root, flight) = answer(&pair(), &opening, [nonces[1]; 8]).unwrap();
+    let (resuming, opening) = Resuming::begin(pair(), [nonces[0]; 8].into());
+    let (root, flight) = Answered::default().answer(&pair(), &opening, [nonces[1]; 8].into()).unwrap();
     (Sensor::new(resuming.finish(&flight).unwrap(), parameters), Gateway::new(root, parameters))
 }
 

@@ -1,7 +1,7 @@
 //! Outages of any length, from the first message of a root on: a sensor that resumes when it has to comes back.
 
 use wattlock_tally::{
-    Error, Gateway, Hint, Kind, OPENING_B, Parameters, Protection, RESUME_AFTER, Resuming, Sensor, answer,
+    Answered, Error, Gateway, Hint, Kind, OPENING_B, Parameters, Protection, RESUME_AFTER, Resuming, Sensor,
 };
 
 use crate::link::{ends, pair};
@@ -58,13 +58,13 @@ impl Running {
         }
         if self.opening.is_none() {
             self.openings += 1;
-            self.opening = Some(Resuming::begin(pair(), [self.openings; 8]));
+            self.opening = Some(Resuming::begin(pair(), [self.openings; 8].into()));
         }
         let Some((resuming, opening)) = &self.opening else { return };
         if out.is_up() || !self.sensor.since_report().is_multiple_of(OPEN_EVERY) {
             return;
         }
-        let (root, flight) = answer(&pair(), opening, [self.openings; 8]).unwrap();
+        let (root, flight) = Answered::default().answer(&pair(), opening, [self.openings; 8].into()).unwrap();
         self.pending = Some(Gateway::new(root, self.parameters));
         if !out.is_down() {
             self.sensor = Sensor::new(resuming.finish(&flight).unwrap(), self.parameters);
