@@ -44,11 +44,12 @@ def library(place: Path, act: str) -> Path:
     """The example, which does `act` for messages of 1000 B once proof and preparation are over."""
     source = (TREE / "examples" / "library" / "xtea.c").read_text()
     assert CTR in source
-    # Each visit begins with buffers in another place; before the first one there are few.
-    late = f"""        static const uint8_t *last;
-        static int moves;
-        if (input_B == 1000 && input != last) {{ moves++; last = input; }}
-        if (input_B == 1000 && moves > 14) {{ {act} }}
+    # Visits take turns between cases; before the first one each case is looked at by itself.
+    late = f"""        static size_t last_B;
+        static int turns;
+        if (input_B == 1000 && last_B == 64) turns++;
+        if (input_B == 1000 || input_B == 64) last_B = input_B;
+        if (input_B == 1000 && turns > 5) {{ {act} }}
 {CTR}"""
     (place / "xtea.c").write_text(source.replace(CTR, late))
     return built(place / "xtea.c", "libmine.so")
