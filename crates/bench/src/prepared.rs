@@ -30,7 +30,8 @@ pub trait Prepared: Case {
     /// what fails now and then, writes outside of its room, takes an output that is there already for its own, or
     /// remembers what it is asked for, shows here. From then on some calls are looked at before each visit too.
     ///
-    /// * `now`: a clock of any unit. `limit`: so much of it may pass, three times over.
+    /// * `now`: a clock of any unit. `limit`: so much of it each of these may take, and the first time calls of a short
+    ///   message four times as much.
     ///
     /// # Errors
     /// As of [`Prepared::prove`]; what it writes to, that it remembers.

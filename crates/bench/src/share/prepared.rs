@@ -21,7 +21,7 @@ use crate::subject::{Description, Sources, Subject, Variant};
 
 /// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed: at the timed
 /// length, of a short message, and for what it remembers.
-const SEEN_TIME: Nanoseconds = 50_000_000;
+const SEEN_TIME: Nanoseconds = 25_000_000;
 
 /// The cases that can be measured, as the engine wants them, and those that can't.
 #[derive(Default)]

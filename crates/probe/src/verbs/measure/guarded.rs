@@ -63,7 +63,7 @@ struct Note {
     limit_ms: u32,
 }
 
-/// Calls are looked at for so long once more after the timing, three times over.
+/// Calls are looked at for so long once more after the timing, and what is remembered.
 const AFTERWARDS_NS: u64 = 10_000_000;
 /// Why that is no case.
 const STARTS: &str = "what they do is in no number, so it is not measured";
