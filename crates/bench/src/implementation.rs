@@ -76,9 +76,9 @@ impl<S: Suite> Implementation for Found<S> {
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        bind::bind(spec, &self.suite, planned, payload, seed, &|message, output| {
-            proof::expected(spec, None, message, output)
-        })
+        let of = *spec;
+        let oracle = move |message: Message<'_>, output: &mut [u8]| proof::expected(&of, None, message, output);
+        bind::bind(spec, &self.suite, planned, payload, seed, Rc::new(oracle))
     }
 
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {
@@ -116,8 +116,9 @@ impl<S: Suite> Implementation for BuiltIn<S> {
         payload: Option<Rc<[u8]>>,
         seed: u64,
     ) -> Result<Box<dyn Prepared>, String> {
-        let oracle = |message: Message<'_>, output: &mut [u8]| proof::expected(spec, Some(self.code), message, output);
-        bind::bind(spec, &self.found.suite, planned, payload, seed, &oracle)
+        let (of, code) = (*spec, self.code);
+        let oracle = move |message: Message<'_>, output: &mut [u8]| proof::expected(&of, Some(code), message, output);
+        bind::bind(spec, &self.found.suite, planned, payload, seed, Rc::new(oracle))
     }
 
     fn key_setup(&self, key: &[u8], direction: Direction) -> Result<Box<dyn Cipher>, Error> {

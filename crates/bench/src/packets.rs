@@ -1,5 +1,7 @@
 //! Where a case's packets lie: one that stays hot, a ring the size of a second-level cache, or a heap in main memory.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -14,25 +16,54 @@ pub(crate) const DRAM_HEAP_B: usize = 128 * 1024 * 1024;
 const LINE_B: usize = 64;
 /// Lines of the pages of 4 KiB within which the random offset stays.
 const LINES: u32 = SPREAD_PAGES * 64;
+/// Bytes on either side of a buffer that nobody may write to.
+pub(crate) const FENCE_B: usize = 64;
+/// What they hold until a buffer is filled anew.
+const FENCE: u8 = 0xc3;
 
-/// A buffer whose bytes begin at a random cache line of some pages.
+/// A buffer whose bytes begin at a random cache line of some pages, between two fences.
 pub struct Placed {
     room: Vec<u8>,
     start: usize,
     length: usize,
+    fence: u8,
 }
 
 impl Placed {
     /// `length` zero bytes at the first line.
     #[must_use]
     pub fn new(length: usize) -> Self {
-        let mut placed = Self { room: vec![0; length + LINES as usize * LINE_B + LINE_B], start: 0, length };
+        let room = vec![0; length + LINES as usize * LINE_B + LINE_B + 2 * FENCE_B];
+        let mut placed = Self { room, start: 0, length, fence: FENCE };
         placed.start = placed.line(0);
+        placed.set_fences(FENCE);
         placed
     }
 
     fn line(&self, index: usize) -> usize {
-        self.room.as_ptr().align_offset(LINE_B).min(LINE_B - 1) + index * LINE_B
+        self.room.as_ptr().align_offset(LINE_B).min(LINE_B - 1) + FENCE_B + index * LINE_B
+    }
+
+    fn set_fences(&mut self, byte: u8) {
+        let (start, end) = (self.start, self.start + self.length);
+        self.room[start - FENCE_B..start].fill(byte);
+        self.room[end..end + FENCE_B].fill(byte);
+        self.fence = byte;
+    }
+
+    /// What was written outside of the first `room_B` bytes: `3 octets behind its end`; `None` where nothing was.
+    ///
+    /// * `room_B`: less than all bytes only where the others were blanked by [`Placed::settle_blank`] or [`Placed::blank`].
+    #[must_use]
+    pub fn overstepped(&self, room_B: usize) -> Option<String> {
+        let (end, last) = (self.start + room_B.min(self.length), self.start + self.length + FENCE_B);
+        overstepped(&self.room[self.start - FENCE_B..self.start], &self.room[end..last], self.fence)
+    }
+
+    /// Fills all bytes with what the fences hold.
+    pub fn blank(&mut self) {
+        let byte = self.fence;
+        self.bytes_mut().fill(byte);
     }
 
     /// Moves the bytes to another line of the pages.
@@ -40,12 +71,14 @@ impl Placed {
         let to = self.line(random.below(LINES) as usize);
         self.room.copy_within(self.start..self.start + self.length, to);
         self.start = to;
+        self.set_fences(FENCE);
     }
 
-    /// Moves to another line of the pages and fills all bytes there with `byte`.
+    /// Moves to another line of the pages and fills all bytes there, and the fences, with `byte`.
     pub fn settle_blank(&mut self, random: &mut SplitMix64, byte: u8) {
         self.start = self.line(random.below(LINES) as usize);
-        self.bytes_mut().fill(byte);
+        self.set_fences(byte);
+        self.blank();
     }
 
     /// The bytes.
@@ -59,6 +92,52 @@ impl Placed {
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.room[self.start..self.start + self.length]
+    }
+}
+
+/// How far somebody wrote beyond the fences before and behind a buffer.
+fn overstepped(before: &[u8], behind: &[u8], fence: u8) -> Option<String> {
+    let whole = [fence; FENCE_B];
+    if [before, behind].iter().all(|part| part.chunks(FENCE_B).all(|some| *some == whole[..some.len()])) {
+        return None;
+    }
+    if let Some(place) = behind.iter().rposition(|byte| *byte != fence) {
+        return Some(format!("up to octet {} behind its end", place + 1));
+    }
+    let place = before.iter().position(|byte| *byte != fence)?;
+    Some(format!("up to octet {} before its start", before.len() - place))
+}
+
+/// Bytes of a message that is looked at and not timed, between two fences.
+pub struct Fenced {
+    room: Vec<u8>,
+}
+
+impl Fenced {
+    /// A copy of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let fence = [FENCE; FENCE_B];
+        Self { room: [&fence, bytes, &fence].concat() }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.room[FENCE_B..self.room.len() - FENCE_B]
+    }
+
+    /// The bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let end = self.room.len() - FENCE_B;
+        &mut self.room[FENCE_B..end]
+    }
+
+    /// As of [`Placed::overstepped`], of all bytes.
+    #[must_use]
+    pub fn overstepped(&self) -> Option<String> {
+        let behind = &self.room[self.room.len() - FENCE_B..];
+        overstepped(&self.room[..FENCE_B], behind, FENCE)
     }
 }
 
@@ -99,6 +178,12 @@ impl Packets {
         if self.is_single() {
             self.heap.settle(random);
         }
+    }
+
+    /// What was written outside of all packets, as of [`Placed::overstepped`].
+    #[must_use]
+    pub fn overstepped(&self) -> Option<String> {
+        self.heap.overstepped(self.heap.bytes().len())
     }
 
     /// Whether there is one packet only.
@@ -187,6 +272,28 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert!(places.len() > 16, "{places:?}");
+    }
+
+    #[test]
+    fn a_write_of_1_to_64_octets_on_either_side_of_a_buffer_is_told() {
+        let mut random = SplitMix64::new(3);
+        for past in [1, 2, 63, 64] {
+            let mut placed = Placed::new(20);
+            placed.settle_blank(&mut random, 7);
+            placed.bytes_mut()[..12].fill(1);
+            assert_eq!(placed.overstepped(12), None);
+            assert_eq!(placed.overstepped(11).as_deref(), Some("up to octet 1 behind its end"));
+            placed.room[placed.start - past] = 9;
+            assert_eq!(placed.overstepped(12), Some(format!("up to octet {past} before its start")));
+            placed.room[placed.start + 20 + past - 1] = 9;
+            assert_eq!(placed.overstepped(20), Some(format!("up to octet {past} behind its end")));
+            placed.settle(&mut random);
+            assert_eq!(placed.overstepped(20), None);
+            let mut fenced = Fenced::of(b"three");
+            assert_eq!((fenced.bytes(), fenced.overstepped()), (&b"three"[..], None));
+            fenced.room[FENCE_B + 5 + past - 1] = 9;
+            assert_eq!(fenced.overstepped(), Some(format!("up to octet {past} behind its end")));
+        }
     }
 
     #[test]

@@ -26,14 +26,16 @@ pub trait Prepared: Case {
         Ok(())
     }
 
-    /// As [`Prepared::prove`] for many calls one after another under one key: what fails now and then, or takes an
-    /// output that is there already for its own, shows here.
+    /// As [`Prepared::prove`] for many calls one after another, and whether a message that was seen before costs less:
+    /// what fails now and then, writes outside of its room, takes an output that is there already for its own, or
+    /// remembers what it is asked for, shows here. From then on some calls are looked at before each visit too.
     ///
-    /// * `is_late`: whether the time for it is over.
+    /// * `now`: a clock of any unit. `limit`: so much of it each of these may take, and the first time calls of a short
+    ///   message four times as much.
     ///
     /// # Errors
-    /// As of [`Prepared::prove`].
-    fn prove_often(&mut self, _is_late: &mut dyn FnMut() -> bool) -> Result<(), String> {
+    /// As of [`Prepared::prove`]; what it writes to, that it remembers.
+    fn prove_often(&mut self, _now: &mut dyn FnMut() -> u64, _limit: u64) -> Result<(), String> {
         Ok(())
     }
 

@@ -6,6 +6,10 @@
  *
  * proves each cipher that it lists, by the same vectors and laws as all others, before any of them is timed.
  * Each length is in bytes and stands in a name that ends in _B. Nothing is called from two threads at once.
+ *
+ * Outside of what is timed, calls are compared one by one, and what lies around each buffer is looked at. A library has
+ * no number that remembers a message or a key it was asked for before, errs now and then, writes outside of its room,
+ * or starts a thread. What it prints goes to standard error.
  * examples/library/xtea.c is a whole library of this kind.
  */
 #ifndef WATTLOCK_CIPHER_H
@@ -70,7 +74,8 @@ void *wattlock_key_setup(size_t cipher, const uint8_t *key, size_t key_B, int di
  * iv: the IV or nonce; it has the length of the cipher, which may be 0.
  * aad: associated data of WATTLOCK_SEAL and WATTLOCK_OPEN.
  * input: input_B bytes; whole blocks where the operation needs them.
- * output: has room for output_room_B bytes, enough for the result; it does not overlap the input.
+ * output: has room for output_room_B bytes, just what the result may take; nothing beyond them may be written. It does
+ *     not overlap the input.
  * Returns the bytes written, or one of the negative numbers above.
  */
 int64_t wattlock_process(void *context, int operation, const uint8_t *iv, size_t iv_B, const uint8_t *aad, size_t aad_B,

@@ -5,7 +5,7 @@ use wattlock_ciphers::{Spec, nearest_of};
 use wattlock_providers::Providers;
 use wattlock_records::{LibraryFile, quoted};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, keep_stdout};
 
 /// The listed id that looks most like `id`.
 #[must_use]
@@ -32,11 +32,14 @@ pub fn unknown(id: &str, reason: &str) -> Failure {
     Failure::new(3, format!("cipher {}: {reason}", quoted(id))).hint(hint)
 }
 
-/// The providers, with the libraries that the user names.
+/// The providers, with the libraries that the user names; what those print goes to standard error.
 ///
 /// # Errors
-/// Code 3, that a name is taken.
+/// Code 3, that a name is taken; code 9 where standard output can't be kept from what they print.
 pub fn providers(libraries: &[LibraryFile]) -> Result<Providers, Failure> {
+    if !libraries.is_empty() {
+        keep_stdout().map_err(|error| Failure::new(9, format!("standard output: {error}")))?;
+    }
     Providers::with(libraries).map_err(|error| Failure::new(3, error).hint("--library NAME=PATH with another name"))
 }
 

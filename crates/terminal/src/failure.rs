@@ -1,8 +1,11 @@
 //! What a verb says where it gives up, and what it prints.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use wattlock_records::LONGEST_QUOTE;
 
@@ -48,12 +51,42 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Standard output, where it was kept from what a library prints.
+static KEPT: OnceLock<File> = OnceLock::new();
+
+/// Keeps standard output for this program's own words: what a library prints there goes to standard error from now on.
+///
+/// # Errors
+/// What the system says.
+pub fn keep_stdout() -> io::Result<()> {
+    if KEPT.get().is_none() && !is_closed() {
+        let kept = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        nix::unistd::dup2_stdout(io::stderr())?;
+        let _ = KEPT.set(kept);
+    }
+    Ok(())
+}
+
+/// What takes this program's own words on standard output.
+pub fn stdout() -> Box<dyn Write> {
+    match KEPT.get() {
+        Some(kept) => Box::new(kept),
+        None => Box::new(io::stdout().lock()),
+    }
+}
+
+/// The descriptor of [`stdout`].
+pub(crate) fn stdout_fd() -> BorrowedFd<'static> {
+    static OUT: OnceLock<io::Stdout> = OnceLock::new();
+    KEPT.get().map_or_else(|| OUT.get_or_init(io::stdout).as_fd(), |kept| kept.as_fd())
+}
+
 /// Writes `bytes` to standard output; a reader that went away ends the program quietly.
 ///
 /// # Errors
 /// Any other reason for which standard output can't be written.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(9, format!("standard output: {error}")))
@@ -74,7 +107,7 @@ pub fn deliver(bytes: &[u8]) -> Result<(), Failure> {
     if !bytes.is_empty() && is_closed() {
         return lost("it is closed");
     }
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     out.write_all(bytes).and_then(|()| out.flush()).or_else(|error| lost(&error.to_string()))
 }
 
@@ -82,11 +115,11 @@ pub fn deliver(bytes: &[u8]) -> Result<(), Failure> {
 /// and writing, as no shell's `> /dev/null` is.
 pub(crate) fn is_closed() -> bool {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
-    let out = io::stdout();
-    let both_ways = fcntl(&out, FcntlArg::F_GETFL)
+    let out = stdout_fd();
+    let both_ways = fcntl(out, FcntlArg::F_GETFL)
         .is_ok_and(|flags| OFlag::from_bits_truncate(flags) & OFlag::O_ACCMODE == OFlag::O_RDWR);
     let null = nix::sys::stat::stat("/dev/null").map(|file| file.st_rdev);
-    both_ways && nix::sys::stat::fstat(&out).is_ok_and(|file| Ok(file.st_rdev) == null)
+    both_ways && nix::sys::stat::fstat(out).is_ok_and(|file| Ok(file.st_rdev) == null)
 }
 
 /// The command line of `program`, read; or how it ends, with the help or what is wrong already said.

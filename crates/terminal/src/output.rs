@@ -2,13 +2,12 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::{Failure, is_closed};
+use crate::failure::{Failure, is_closed, stdout_fd};
 
 /// As many links as Linux follows for a path.
 const MOST_LINKS: usize = 40;
@@ -33,7 +32,7 @@ impl Output {
             if is_closed() {
                 return Err(io::Error::from_raw_os_error(nix::errno::Errno::EBADF as i32));
             }
-            return Ok(Self::Straight(File::from(io::stdout().as_fd().try_clone_to_owned()?), true));
+            return Ok(Self::Straight(File::from(stdout_fd().try_clone_to_owned()?), true));
         }
         if stream.is_some() {
             // A file behind a stream goes on where it ends: it may be a shell's `3>>`.

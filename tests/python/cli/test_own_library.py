@@ -44,11 +44,12 @@ def library(place: Path, act: str) -> Path:
     """The example, which does `act` for messages of 1000 B once proof and preparation are over."""
     source = (TREE / "examples" / "library" / "xtea.c").read_text()
     assert CTR in source
-    # Each visit begins with buffers in another place; before the first one there are few.
-    late = f"""        static const uint8_t *last;
-        static int moves;
-        if (input_B == 1000 && input != last) {{ moves++; last = input; }}
-        if (input_B == 1000 && moves > 14) {{ {act} }}
+    # Visits take turns between cases; before the first one each case is looked at by itself.
+    late = f"""        static size_t last_B;
+        static int turns;
+        if (input_B == 1000 && last_B == 64) turns++;
+        if (input_B == 1000 || input_B == 64) last_B = input_B;
+        if (input_B == 1000 && turns > 5) {{ {act} }}
 {CTR}"""
     (place / "xtea.c").write_text(source.replace(CTR, late))
     return built(place / "xtea.c", "libmine.so")
@@ -230,3 +231,91 @@ def test_what_is_no_pair_of_libraries_and_a_study_is_refused(two_builds: tuple[P
     assert two_builds[0].is_file()
     assert cli.answer(["compare", *words]) == InputError.exit_code
     assert not Path("runs").exists()
+
+
+RIGHT = "process_right(context, operation, iv, iv_B, aad, aad_B, input, input_B, output, room_B)"
+ARGUMENTS = """void *context, int operation, const uint8_t *iv, size_t iv_B, const uint8_t *aad, size_t aad_B,
+    const uint8_t *input, size_t input_B, uint8_t *output, size_t room_B"""
+REMEMBERS = (
+    "static struct { struct context context; uint8_t iv[8], input[64], output[64]; } seen[COUNT];",
+    """    if (operation != WATTLOCK_ENCRYPT || iv_B != 8 || input_B != 64) return RIGHT;
+    uint64_t first;
+    memcpy(&first, input, 8);
+    size_t at = (first * 0x9e3779b97f4a7c15u >> 33) % COUNT;
+    if (!memcmp(&seen[at].context, context, sizeof seen->context) && !memcmp(seen[at].iv, iv, 8)
+        && !memcmp(seen[at].input, input, 64)) return memcpy(output, seen[at].output, 64), 64;
+    RIGHT;
+    memcpy(&seen[at].context, context, sizeof seen->context);
+    memcpy(seen[at].iv, iv, 8), memcpy(seen[at].input, input, 64), memcpy(seen[at].output, output, 64);
+    return 64;""",
+)
+FAULTS = {
+    "remembers 1": (*(part.replace("COUNT", "1") for part in REMEMBERS), "the library remembers messages"),
+    "remembers 8": (*(part.replace("COUNT", "8") for part in REMEMBERS), "the library remembers messages"),
+    "remembers 1000": (*(part.replace("COUNT", "1000") for part in REMEMBERS), "the library remembers messages"),
+    "errs in one call of 50,000": (
+        "static long calls;",
+        "    int64_t made = RIGHT;\n    if (++calls % 50000 == 0 && made > 0) output[made - 1] ^= 1;\n    return made;",
+        "is not what another implementation gives",
+    ),
+    "writes past its room": (
+        "",
+        "    int64_t made = RIGHT;\n    if (made > 0) output[room_B] = 0x55;\n    return made;",
+        "wrote outside of the output, up to octet 1 behind its end",
+    ),
+    "starts a thread": (
+        "#include <pthread.h>\n#include <unistd.h>\nstatic void *rest(void *_) { sleep(100); return _; }\n"
+        "static int begun;",
+        "    pthread_t thread;\n    if (!begun++) pthread_create(&thread, NULL, rest, NULL);\n    return RIGHT;",
+        "starts threads",
+    ),
+}
+"""What is written before and in the function that does the work, and the words that name it."""
+
+
+def faulty(place: Path, before: str, act: str) -> Path:
+    """The example, whose work is done by way of `act`."""
+    source = (TREE / "examples" / "library" / "xtea.c").read_text()
+    renamed = source.replace("int64_t wattlock_process(", "static int64_t process_right(")
+    assert renamed != source
+    more = f"{before}\n#define RIGHT {RIGHT}\nint64_t wattlock_process({ARGUMENTS}) {{\n{act}\n}}\n"
+    (place / "faulty.c").write_text(renamed + more)
+    return built(place / "faulty.c", "libfaulty.so")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_library_has_no_number_alone_or_beside_another_one_and_the_cause_is_named(
+    two_builds: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    before, act, words = FAULTS[fault]
+    made = str(faulty(tmp_path, before, act))
+    assert cli.answer(["run", "mine.toml", "--library", f"mine={made}", "--out", "alone"]) == 12
+    capsys.readouterr()
+    assert cli.answer(["show", "alone", "--format", "json"]) == 0
+    rows = {row["provider"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["mine"]["state"] == "failed"
+    assert words in rows["mine"]["reason"]
+    line = ["compare", "mine.toml", "--libraries", str(two_builds[0]), made, "--fail-above", "2%", "--out", "beside"]
+    assert cli.answer([*line, "--format", "json"]) == Slower.exit_code
+    row = json.loads(capsys.readouterr().out)[0]
+    assert row["ratio"] is None
+    assert row["reason"].startswith("after: ")
+    assert words in row["reason"]
+
+
+def test_a_library_that_prints_as_it_is_loaded_and_at_work_is_measured(
+    two_builds: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert two_builds[0].is_file()
+    prints = (
+        '#include <stdio.h>\n__attribute__((constructor)) static void begin(void) { puts("loaded"); fflush(stdout); }'
+    )
+    act = '    static long calls;\n    if (calls++ % 1000 == 0) puts("at work"), fflush(stdout);\n    return RIGHT;'
+    made = str(faulty(tmp_path, prints, act))
+    assert cli.answer(["run", "mine.toml", "--library", f"mine={made}", "--out", "alone"]) == 0
+    assert weighed(["compare", "mine.toml", "--libraries", made, made], "beside") == 0
+    capsys.readouterr()
+    for run in ("alone", "beside"):
+        assert cli.answer(["show", run, "--format", "json"]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert [row for row in rows if row["state"] == "failed"] == []

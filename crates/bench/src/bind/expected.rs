@@ -1,6 +1,7 @@
 //! What a case must give: as another implementation says, or by coming back.
 
 use alloc::borrow::ToOwned as _;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,14 +12,14 @@ use wattlock_ciphers::{Error, MAX_PADDING_B, Mode, Spec};
 use super::loops::Loops;
 
 /// What another implementation makes of a message, written to the buffer, and how long that is; `None` where there is none.
-pub type Oracle<'o> = &'o dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>;
+pub type Oracle = Rc<dyn Fn(Message<'_>, &mut [u8]) -> Result<Option<usize>, Error>>;
 
 /// What the message must become: as another implementation says, or else as this one does, which then has to bring it back.
 pub(super) fn right(
     loops: &mut dyn Loops,
     spec: &Spec,
     message: Message<'_>,
-    oracle: Oracle<'_>,
+    oracle: &Oracle,
 ) -> Result<Vec<u8>, String> {
     let mut sealed = vec![0; message.text.len() + MAX_PADDING_B];
     let written = match oracle(message, &mut sealed).map_err(text)? {

@@ -187,7 +187,7 @@ bare_loops! {
 
 /// A forged message must be refused as one: that is the call that was asked for.
 #[inline]
-fn refused(opened: Result<usize, Error>) -> Result<usize, Error> {
+pub(super) fn refused(opened: Result<usize, Error>) -> Result<usize, Error> {
     match opened {
         Err(Error::Forged) => Ok(0),
         Err(error) => Err(error),

@@ -4,6 +4,7 @@
 //! decisions, expected outputs) happens before the clock starts.
 
 mod expected;
+mod looks;
 mod loops;
 #[cfg(test)]
 mod tests;
@@ -44,8 +45,6 @@ const SEEN_EACH_VISIT_B: usize = 1 << 16;
 const KEY_TURNS: usize = 4;
 /// What an output holds before something is written to it.
 const BLANK: u8 = 0xa5;
-/// So many calls one after another are looked at, each, before a library of the user's own is timed.
-const SEEN_CALLS: u32 = 1200;
 
 /// Binds a planned case to an implementation, whoever's code it is.
 ///
@@ -60,7 +59,7 @@ pub fn bind<S: Suite>(
     plan: &PlannedCase,
     payload: Option<Rc<[u8]>>,
     seed: u64,
-    oracle: Oracle<'_>,
+    oracle: Oracle,
 ) -> Result<Box<dyn Prepared>, String> {
     refuse_nonsense(spec, plan)?;
     let mut random = SplitMix64::new(seed ^ (u64::from(plan.case) << 32));
@@ -92,6 +91,16 @@ struct Bound {
     left_wrong: bool,
     /// The first error inside a timed loop.
     broke: Option<Error>,
+    /// What tells the right output of any message.
+    oracle: Oracle,
+    /// Bytes that the cipher may write.
+    room_B: usize,
+    /// Draws messages that are looked at.
+    random: SplitMix64,
+    /// Calls are looked at before each visit: so many in the last one.
+    looked_at: Option<u32>,
+    /// The first fault that these calls showed.
+    fault: Option<String>,
 }
 
 /// A part of a long message, with the chaining value with which it begins: the part before leaves it here.
@@ -109,7 +118,7 @@ impl Bound {
         key: Vec<u8>,
         mut random: SplitMix64,
         mut loops: Box<dyn Loops>,
-        oracle: Oracle<'_>,
+        oracle: Oracle,
     ) -> Result<Self, String> {
         let (payload_B, aad_B) = lengths(plan)?;
         let iv = bytes(&mut random, spec.iv_B());
@@ -121,17 +130,18 @@ impl Bound {
         // The way back is proven at the length where it is timed; elsewhere a part of the message has to come back.
         let short = Message { text: &plain[..plain.len().min(ROUND_TRIP_B)], ..message };
         there_and_back(&mut *loops, &spec, short, &mut vec![0; short.text.len() + MAX_PADDING_B])?;
-        let right = right(&mut *loops, &spec, message, oracle)?;
+        let right = right(&mut *loops, &spec, message, &oracle)?;
+        let room_B = room_of(plan.operation, plain.len(), right.len());
         let other_key = if sets_up {
             let other: Vec<u8> = key.iter().map(|byte| !byte).collect();
-            let made = self::right(&mut *loops, &spec, Message { key: &other, ..message }, oracle)?;
+            let made = self::right(&mut *loops, &spec, Message { key: &other, ..message }, &oracle)?;
             Some((other, hash(&made)))
         } else {
             None
         };
         let Ends { input, raw_B, expected, expected_raw } = ends(plan, plain, right);
         let room = input.len() + MAX_PADDING_B;
-        let factors = Factors {
+        let mut factors = Factors {
             input: Packets::new(&input, plan.placement, &mut random),
             output: Placed::new(room),
             text: vec![0; if plan.encoding == Encoding::Raw { 0 } else { 2 * room + 4 }],
@@ -142,6 +152,7 @@ impl Bound {
             iv,
             aad,
         };
+        factors.output.blank();
         Ok(Self {
             spec,
             loops,
@@ -155,6 +166,11 @@ impl Bound {
             ran: false,
             left_wrong: false,
             broke: None,
+            oracle,
+            room_B,
+            random,
+            looked_at: None,
+            fault: None,
         })
     }
 
@@ -170,7 +186,7 @@ impl Bound {
         factors.chain.copy_from_slice(&factors.iv);
         factors.input.rewind();
         factors.input.lead_with(&factors.lead);
-        factors.output.bytes_mut().fill(BLANK);
+        factors.output.blank();
         factors.text.fill(BLANK);
         let written = self.loops.packet(factors).map_err(text)?;
         let shown = if factors.plan.encoding == Encoding::Raw || factors.plan.operation.is_backward() {
@@ -221,6 +237,7 @@ impl Case for Bound {
 
     fn settle(&mut self, seed: u64) {
         self.left_wrong |= self.raw_B <= SEEN_EACH_VISIT_B && self.left_behind() == Some(false);
+        self.look_between_visits();
         let mut random = SplitMix64::new(seed);
         let checked_by_segments = self.segments.len() > 1;
         if !self.factors.plan.operation.is_backward() && !checked_by_segments {
@@ -228,7 +245,8 @@ impl Case for Bound {
         }
         self.factors.input.settle(&mut random);
         // What is right afterwards was written in this visit.
-        self.factors.output.settle_blank(&mut random, BLANK);
+        let blank = random.next_u64().to_le_bytes()[0];
+        self.factors.output.settle_blank(&mut random, blank);
         (self.ran, self.written) = (false, 0);
     }
 
@@ -238,6 +256,7 @@ impl Case for Bound {
 
     fn run(&mut self, segment: u32, calls: u32) {
         self.ran |= calls > 0;
+        self.looked_at = self.looked_at.map(|_| calls);
         let done = if self.segments.len() > 1 {
             self.run_segment(segment as usize)
         } else if self.factors.plan.operation == Operation::KeySetup {
@@ -286,7 +305,7 @@ impl Prepared for Bound {
         } else if self.segments.len() > 1 {
             self.loops.key(self.factors.keys.first()).map_err(text)?;
             self.factors.chain.copy_from_slice(&self.factors.iv);
-            self.factors.output.bytes_mut().fill(BLANK);
+            self.factors.output.blank();
             (0..self.segments.len()).try_for_each(|index| self.run_segment(index)).map_err(text)?;
             self.assembled() == self.expected_raw
         } else {
@@ -295,21 +314,8 @@ impl Prepared for Bound {
         if is_right { Ok(()) } else { Err(self.differs("is not what another implementation gives")) }
     }
 
-    fn prove_often(&mut self, is_late: &mut dyn FnMut() -> bool) -> Result<(), String> {
-        let is_stream = self.spec.card.mode == Mode::Stream;
-        if self.segments.len() > 1 || self.factors.plan.operation == Operation::KeySetup || is_stream {
-            return Ok(());
-        }
-        self.loops.key(self.factors.keys.first()).map_err(text)?;
-        for call in 1..=SEEN_CALLS {
-            if self.packet_from_the_start()? != self.expected {
-                return Err(self.differs(&format!("in call {call} is not what another implementation gives")));
-            }
-            if is_late() {
-                break;
-            }
-        }
-        Ok(())
+    fn prove_often(&mut self, now: &mut dyn FnMut() -> u64, limit: u64) -> Result<(), String> {
+        self.look_closely(now, limit)
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -318,6 +324,9 @@ impl Prepared for Bound {
         }
         if self.left_wrong || self.left_behind() == Some(false) {
             return Err(self.differs("after the timing is not the one before it"));
+        }
+        if let Some(fault) = self.fault.take().or_else(|| self.overstepped()) {
+            return Err(fault);
         }
         self.prove()
     }
@@ -403,6 +412,14 @@ fn lengths(plan: &PlannedCase) -> Result<(usize, usize), String> {
         payload_B.ok_or_else(|| format!("a payload of {} B, the limit is 64 MiB", plan.payload_B))?,
         aad_B.ok_or_else(|| format!("associated data of {} B, the limit is 64 KiB", plan.aad_B))?,
     ))
+}
+
+/// Bytes that a cipher may write: what it is to make of `plain_B`, or of the ciphertext that it is given.
+const fn room_of(operation: Operation, plain_B: usize, sealed_B: usize) -> usize {
+    match operation {
+        Operation::Open | Operation::OpenForged => plain_B,
+        _ => sealed_B,
+    }
 }
 
 /// What goes into a packet, and what must come out.

@@ -135,7 +135,7 @@ pub trait Watch {
     /// The case, so that each of its visits is told.
     ///
     /// * `first`: what its first batch took, all segments of one call together where it is cut.
-    fn works(&self, body: Box<dyn Prepared>, case: u32, first: Nanoseconds) -> Box<dyn Prepared>;
+    fn works(&self, body: Box<dyn Prepared>, planned: &PlannedCase, first: Nanoseconds) -> Box<dyn Prepared>;
 
     /// No library's code is at work now.
     fn rests(&self);

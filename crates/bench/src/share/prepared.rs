@@ -19,8 +19,9 @@ use crate::constants::INJECTED_SLOWDOWN;
 use crate::prepared::{Empty, Prepared};
 use crate::subject::{Description, Sources, Subject, Variant};
 
-/// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed.
-const SEEN_TIME: Nanoseconds = 50_000_000;
+/// Calls of a library of the user's own are looked at one by one for so long at most, before it is timed: at the timed
+/// length, of a short message, and for what it remembers.
+const SEEN_TIME: Nanoseconds = 25_000_000;
 
 /// The cases that can be measured, as the engine wants them, and those that can't.
 #[derive(Default)]
@@ -84,7 +85,7 @@ impl Cases {
             (0..prepared.segments()).for_each(|segment| prepared.run(segment, own_calls));
             let first = ports.clock.now().saturating_sub(start);
             let unwatched = core::mem::replace(prepared, Box::new(Empty));
-            *prepared = watch.works(unwatched, planned.case, first);
+            *prepared = watch.works(unwatched, planned, first);
         }
         let width = match planned.role {
             Role::Empty => None,
@@ -179,8 +180,8 @@ fn bound<C: Clocks, R>(
         _ => variant.prepare(planned, ports.payloads, share.plan.seed)?,
     };
     if watch.is_some() {
-        let start = ports.clock.now();
-        body.prove_often(&mut || ports.clock.now().saturating_sub(start) > SEEN_TIME)?;
+        let limit = ports.clock.ticks_of(SEEN_TIME);
+        body.prove_often(&mut || ports.clock.ticks(), limit)?;
     }
     Ok(body)
 }

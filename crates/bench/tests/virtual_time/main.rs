@@ -199,8 +199,8 @@ impl Watch for Seen {
         self.note(format!("proves {}", planned.case));
     }
 
-    fn works(&self, body: Box<dyn Prepared>, case: u32, first: Nanoseconds) -> Box<dyn Prepared> {
-        self.note(format!("watches {case}, whose first batch took {first} ns"));
+    fn works(&self, body: Box<dyn Prepared>, planned: &PlannedCase, first: Nanoseconds) -> Box<dyn Prepared> {
+        self.note(format!("watches {}, whose first batch took {first} ns", planned.case));
         body
     }
 

@@ -14,7 +14,7 @@ use wattlock_bench::subjects::REGISTRY;
 use wattlock_meters as meters;
 use wattlock_records::{BatteryPlan, EnergyPlan, FailedCase, PlanLine, SCHEMA};
 use wattlock_terminal::ciphers::providers;
-use wattlock_terminal::failure::Failure;
+use wattlock_terminal::failure::{Failure, stdout};
 
 use self::guarded::{Guarded, Watch};
 use self::ports::{Files, Output, PlanBattery, PlanMeter};
@@ -55,9 +55,10 @@ fn carry_out(read: &ReadPlan, watch: Option<&Watch>) -> Result<ExitCode, Failure
     let providers = providers(&plan.libraries)?;
     let mut meter = plan.energy.as_ref().map(|energy| meter_of(energy, plan.cpu)).transpose()?;
     let mut battery = plan.battery.as_ref().map(|battery| battery_of(battery, share)).transpose()?;
+    watch.iter().for_each(|watch| watch.begins());
     let ports = Ports {
         clock: &mut clock::real(plan.cpu),
-        records: &mut Output::of(io::stdout().lock(), watch),
+        records: &mut Output::of(stdout(), watch),
         registry: REGISTRY,
         sources: &providers,
         payloads: files,

@@ -65,7 +65,11 @@ fn measured(cipher: &str, name: &str, library: &Path) -> Vec<Value> {
 ///
 /// * `data`: a file whose bytes are the payload of all of them.
 fn measured_at(cipher: &str, name: &str, library: &Path, cases: &[(&str, usize)], data: Option<&Path>) -> Vec<Value> {
-    let output = probe(&["measure"], plan(cipher, name, library, cases, data).as_bytes());
+    records_of(&plan(cipher, name, library, cases, data))
+}
+
+fn records_of(plan: &str) -> Vec<Value> {
+    let output = probe(&["measure"], plan.as_bytes());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -89,10 +93,15 @@ fn plan(cipher: &str, name: &str, library: &Path, cases: &[(&str, usize)], data:
     plan.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// The example without its header.
+fn example_source() -> String {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
+    fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "")
+}
+
 /// The example with one place of its code changed.
 fn changed(name: &str, from: &str, to: &str) -> Option<PathBuf> {
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/xtea.c");
-    let right = fs::read_to_string(example).unwrap().replace("#include \"wattlock_cipher.h\"", "");
+    let right = example_source();
     let source = right.replacen(from, to, 1);
     assert_ne!(source, right);
     written(name, &source)
@@ -100,6 +109,38 @@ fn changed(name: &str, from: &str, to: &str) -> Option<PathBuf> {
 
 /// Where the example encrypts or decrypts in CTR.
 const CTR: &str = "        ctr(context, iv, input, input_B, output);";
+
+/// Visits take turns between cases; before the first one each case is looked at by itself.
+const LATER: &str = "        static size_t last_B; static int turns;\n\
+                     if (input_B == 1000 && last_B == 64) turns++;\n\
+                     if (input_B == 1000 || input_B == 64) last_B = input_B;";
+
+/// A function of this name before the one that does the work, and `process_right` that does it.
+fn wrapped(name: &str, before: &str) -> Option<PathBuf> {
+    let right = example_source();
+    let renamed = right.replacen("int64_t wattlock_process(", "static int64_t process_right(", 1);
+    assert_ne!(renamed, right);
+    let arguments = "void *context, int operation, const uint8_t *iv, size_t iv_B, const uint8_t *aad, size_t aad_B, \
+                     const uint8_t *input, size_t input_B, uint8_t *output, size_t room_B";
+    let (head, act) = before.split_once("----").unwrap_or(("", before));
+    written(
+        name,
+        &format!(
+            "{renamed}\n{head}\n#define RIGHT process_right(context, operation, iv, iv_B, aad, aad_B, input, input_B, output, room_B)\n\
+             int64_t wattlock_process({arguments}) {{\n{act}\n}}\n"
+        ),
+    )
+}
+
+/// Each of these operations at these lengths fails with a reason that has these words, and no case of them is left.
+fn fails_in_all(name: &str, library: &Path, cases: &[(&str, usize)], words: &str) {
+    for cipher in ["xtea-ctr", "xtea-ecb"] {
+        let (failed, _) = outcome(&measured_at(cipher, name, library, cases, None));
+        let numbers: Vec<_> = failed.iter().map(|(case, _)| usize::try_from(*case).unwrap()).collect();
+        assert_eq!(numbers, (0..cases.len()).collect::<Vec<_>>(), "{name} {cipher}: {failed:?}");
+        assert!(failed.iter().all(|(_, error)| error.contains(words)), "{name} {cipher}: {failed:?}");
+    }
+}
 
 /// The cases that failed, with their errors, and those that have batches.
 fn outcome(records: &[Value]) -> (Vec<(u64, String)>, Vec<u64>) {
@@ -287,6 +328,138 @@ fn a_library_that_is_wrong_now_and_then_or_takes_an_output_that_is_there_for_its
     }
 }
 
+/// A library that remembers the last so many messages and what became of them.
+fn remembering(count: usize, from: u32) -> Option<PathBuf> {
+    let head = format!(
+        "static struct {{ struct context context; size_t input_B; int64_t made; int operation; uint8_t iv[8], input[1600], \
+         output[1640]; }} seen[{count}];\n\
+         static size_t place(const uint8_t *iv, const uint8_t *input, size_t input_B) {{ uint64_t sum = 1, word = 0;\n\
+         for (size_t at = 0; iv && at < 8; at++) sum = (sum ^ iv[at]) * 1099511628211u;\n\
+         if (input_B >= 8) memcpy(&word, input, 8);\n\
+         return (size_t)((sum ^ word) * 0x9e3779b97f4a7c15u >> 33) % {count}; }}\n"
+    );
+    let act = format!(
+        "{LATER}\nif (operation > WATTLOCK_DECRYPT || input_B > 1600 || turns < {from}) return RIGHT;\n\
+         size_t at = place(iv_B ? iv : NULL, input, input_B);\n\
+         if (!memcmp(&seen[at].context, context, sizeof(struct context)) && seen[at].operation == operation && seen[at].input_B == input_B &&\n\
+         !memcmp(seen[at].iv, iv, iv_B) && !memcmp(seen[at].input, input, input_B)) {{\n\
+         memcpy(output, seen[at].output, (size_t)seen[at].made); return seen[at].made; }}\n\
+         int64_t made = RIGHT;\nif (made < 0) return made;\n\
+         memcpy(&seen[at].context, context, sizeof(struct context)); seen[at].operation = operation; seen[at].input_B = input_B; seen[at].made = made;\n\
+         memcpy(seen[at].iv, iv, iv_B); memcpy(seen[at].input, input, input_B);\n\
+         memcpy(seen[at].output, output, (size_t)made);\nreturn made;"
+    );
+    wrapped(&format!("memory-{count}-{from}"), &format!("{head}----{act}"))
+}
+
+#[test]
+fn a_library_that_remembers_1_8_or_1000_messages_is_named_and_has_no_number() {
+    for count in [1, 8, 1000] {
+        let Some(library) = remembering(count, 0) else { return };
+        let cases = [("encrypt", 64), ("decrypt", 64), ("encrypt", 1504)];
+        fails_in_all("memory", &library, &cases, "the library remembers messages");
+    }
+    // Later than all that is looked at before the timing.
+    let Some(library) = remembering(8, 6) else { return };
+    let text = plan("xtea-ctr", "late", &library, &[("encrypt", 64), ("encrypt", 1000)], None);
+    let text = text.replace("\"rounds\":1", "\"rounds\":50").replace("\"visits\":1", "\"visits\":50");
+    let (failed, timed) = outcome(&records_of(&text));
+    assert_eq!((failed.len(), timed.len()), (2, 2), "{failed:?}");
+    assert!(failed.iter().all(|(_, error)| error.contains("the library remembers messages")), "{failed:?}");
+}
+
+#[test]
+fn a_library_that_remembers_keys_is_named_and_the_example_is_not() {
+    let Some(right) = example() else { return };
+    let cases = [("encrypt", 0), ("encrypt", 1), ("encrypt", 64), ("decrypt", 64), ("encrypt", 1504), ("key_setup", 0)];
+    for cipher in ["xtea-ctr", "xtea-ecb"] {
+        assert_eq!(outcome(&measured_at(cipher, "right", &right, &cases, None)).0, []);
+    }
+    let again = "    static uint8_t known[16]; static struct context kept;\n\
+                 if (context->mode == kept.mode && !memcmp(known, key, 16)) { *context = kept; return context; }\n\
+                 for (volatile int on = 0; on < 3000; on++) {}\n    uint32_t sum = 0;";
+    let source = example_source().replacen("    uint32_t sum = 0;", again, 1);
+    let source = source.replacen(
+        "    return context;\n}",
+        "    kept = *context; memcpy(known, key, 16);\n    return context;\n}",
+        1,
+    );
+    let Some(library) = written("keys", &source) else { return };
+    let (failed, _) = outcome(&measured_at("xtea-ctr", "keys", &library, &[("key_setup", 0)], None));
+    assert!(failed.len() == 1 && failed[0].1.contains("the library remembers keys"), "{failed:?}");
+}
+
+#[test]
+fn a_library_that_is_wrong_in_one_call_of_50000_is_seen_in_one_process() {
+    let act = "static long calls;\nint64_t made = RIGHT;\n\
+               if (++calls % 50000 == 0 && made > 0) output[made / 2] ^= 4;\nreturn made;";
+    let Some(library) = wrapped("rarely", act) else { return };
+    for cases in [[("encrypt", 64)], [("decrypt", 64)], [("encrypt", 1504)]] {
+        fails_in_all("rarely", &library, &cases, "is not what another implementation gives");
+    }
+}
+
+#[test]
+fn a_library_that_writes_1_to_64_octets_outside_of_its_room_is_named() {
+    for past in [1, 2, 17, 64] {
+        let behind =
+            format!("int64_t made = RIGHT;\nif (made >= 0) output[room_B + {past} - 1] ^= 0x55;\nreturn made;");
+        let before = format!("int64_t made = RIGHT;\nif (made >= 0) output[-{past}] ^= 0x55;\nreturn made;");
+        let input = format!("((uint8_t *)input)[input_B + {past} - 1] ^= 0x55; return RIGHT;");
+        let key_B = "((uint8_t *)iv)[iv_B] ^= 0x55; return RIGHT;";
+        for (name, act, words) in [
+            ("behind", &*behind, format!("wrote outside of the output, up to octet {past} behind its end")),
+            ("before", &*before, format!("wrote outside of the output, up to octet {past} before its start")),
+            ("input", &*input, format!("wrote outside of the input, up to octet {past} behind its end")),
+            ("iv", key_B, "wrote outside of the IV, up to octet 1 behind its end".to_owned()),
+        ] {
+            // What lies in the proof's own buffers is as it was again in the next call.
+            let late = format!("static long calls;\nif (++calls < 20000) return RIGHT;\n{act}");
+            let Some(library) = wrapped(&format!("{name}{past}"), &late) else { return };
+            let (failed, _) = outcome(&measured_at("xtea-ctr", name, &library, &[("encrypt", 64)], None));
+            assert!(failed.len() == 1 && failed[0].1.contains(&words), "{name} {past}: {failed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_library_that_prints_is_measured_and_its_words_are_on_standard_error() {
+    let head = "#include <stdio.h>\n\
+                __attribute__((constructor)) static void loaded(void) { printf(\"loaded\\n\"); fflush(stdout); }\n\
+                ----static long calls;\nif (calls++ % 5000 == 0) { printf(\"working\\n\"); fflush(stdout); }\nreturn RIGHT;";
+    let Some(library) = wrapped("prints", head) else { return };
+    let path = library.to_str().unwrap();
+    let (code, rows) = rows("selftest", path, "prints", "xtea-ctr");
+    assert_eq!((code, &rows[0]["result"]), (Some(0), &json!("right")), "{rows}");
+    assert_eq!(self::rows("catalogue", path, "prints", "xtea-ctr").1[0]["available"], json!(true));
+    let output = probe(&["measure"], plan("xtea-ctr", "prints", &library, &[("encrypt", 64)], None).as_bytes());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("loaded\n") && said.contains("working\n"), "{said}");
+    let (failed, timed) = outcome(&measured_at("xtea-ctr", "prints", &library, &[("encrypt", 64)], None));
+    assert_eq!((failed, timed), (vec![], vec![0]));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_that_starts_a_thread_is_named_be_it_joined_or_not() {
+    let head = "#include <pthread.h>\n#include <unistd.h>\n\
+                static void *other(void *spins) { if (!spins) sleep(1000);\n\
+                for (volatile long on = 0; on < 20000; on++) {}\nreturn NULL; }\n";
+    let loads = "__attribute__((constructor)) static void loaded(void) { pthread_t thread; pthread_create(&thread, NULL, \
+                 other, NULL); }\n----return RIGHT;";
+    let works = "----static long calls; pthread_t thread;\n\
+                 if (++calls == 3000) pthread_create(&thread, NULL, other, NULL);\nreturn RIGHT;";
+    let joins = "----static long calls; pthread_t thread;\nif (++calls % 100 == 0) { pthread_create(&thread, NULL, other, \
+                 &calls); pthread_join(thread, NULL); }\nreturn RIGHT;";
+    for (name, act) in [("loads", loads), ("works", works), ("joins", joins)] {
+        let Some(library) = wrapped(&format!("thread-{name}"), &format!("{head}{act}")) else { return };
+        let cases = [("encrypt", 64), ("decrypt", 64)];
+        let (failed, _) = outcome(&measured_at("xtea-ctr", "threads", &library, &cases, None));
+        assert_eq!(failed.len(), 2, "{name}: {failed:?}");
+        assert!(failed.iter().all(|(_, error)| error.starts_with("library threads starts threads")), "{failed:?}");
+    }
+}
+
 #[test]
 fn a_library_that_is_wrong_where_a_message_is_not_aligned_is_not_timed() {
     for place in ["input", "output"] {
@@ -348,12 +521,7 @@ fn a_case_in_whose_timing_a_library_crashes_or_hangs_is_the_last_record_of_its_p
             "library bad did not come back within 5 s in xtea-ctr encrypt 1000 B",
         ),
     ] {
-        // Each visit begins with buffers in another place; before the first one there are few.
-        let later = format!(
-            "        static const uint8_t *last; static int moves;\n\
-             if (input_B == 1000 && input != last) {{ moves++; last = input; }}\n\
-             if (input_B == 1000 && moves > 20) {{ {act} }}\n{CTR}"
-        );
+        let later = format!("{LATER}\n        if (input_B == 1000 && turns > 20) {{ {act} }}\n{CTR}");
         let Some(library) = changed(name, CTR, &later) else { return };
         let start = std::time::Instant::now();
         let mut text = plan("xtea-ctr", "bad", &library, &[("encrypt", 1000), ("encrypt", 64)], None);

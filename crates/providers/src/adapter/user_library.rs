@@ -243,7 +243,7 @@ impl Drop for Keyed {
 }
 
 impl Keyed {
-    /// * `needed_B`: bytes that the result may take.
+    /// * `needed_B`: bytes that the result may take, and all that the library may write to.
     #[inline]
     fn process(
         &mut self,
@@ -258,9 +258,9 @@ impl Keyed {
         if given_B != right_B {
             return Err(Error::WrongIvLength { given_B, right_B });
         }
-        let room_B = output.len();
-        if room_B < needed_B {
-            return Err(Error::OutputTooSmall { given_B: room_B, needed_B });
+        let given_B = output.len();
+        if given_B < needed_B {
+            return Err(Error::OutputTooSmall { given_B, needed_B });
         }
         // SAFETY: the context is live, each slice as long as said, and the output has room for the result.
         let done = unsafe {
@@ -274,7 +274,7 @@ impl Keyed {
                 input.as_ptr(),
                 input.len(),
                 output.as_mut_ptr(),
-                room_B,
+                needed_B,
             )
         };
         match (usize::try_from(done), done) {

@@ -5,7 +5,7 @@
 //! at work and how long it may be: a write that wakes nobody, outside of what is timed.
 #![forbid(unsafe_code)]
 
-use std::cell::Cell as Held;
+use std::cell::{Cell as Held, RefCell};
 use std::collections::HashSet;
 use std::env;
 use std::fs::File;
@@ -63,6 +63,11 @@ struct Note {
     limit_ms: u32,
 }
 
+/// Calls are looked at for so long once more after the timing, and what is remembered.
+const AFTERWARDS_NS: u64 = 10_000_000;
+/// Why that is no case.
+const STARTS: &str = "what they do is in no number, so it is not measured";
+
 /// No case has worked yet.
 const NONE: u32 = u32::MAX;
 
@@ -89,6 +94,57 @@ impl Note {
 pub(super) struct Watch {
     file: Rc<File>,
     note: Rc<Held<Note>>,
+    others: Rc<Others>,
+}
+
+/// Other threads than this one, which no library may start: what they do is in no number.
+#[derive(Default)]
+struct Others {
+    /// Threads of this process; none before the first library is opened.
+    threads: Held<Option<usize>>,
+    /// CPU time that they took, those that have ended included.
+    cpu_ns: Held<u64>,
+    /// Whose code is at work.
+    at_work: RefCell<String>,
+    /// Libraries that started some.
+    blamed: RefCell<HashSet<String>>,
+}
+
+/// As much CPU time as two clocks that are read one after the other do not differ by.
+const OTHERS_NS: u64 = 2_000_000;
+
+impl Others {
+    /// Before the code of `provider` is at work, or after it; of no library, before any is opened.
+    fn count(&self, provider: &str) {
+        // Where the system does not tell there are none.
+        let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+        let cpu_ns = others_cpu_ns();
+        // A meter's own thread is there before, and takes CPU time as long as it is.
+        let more_time = self.threads.get() == Some(1) && cpu_ns > self.cpu_ns.get().saturating_add(OTHERS_NS);
+        if self.threads.get().is_some_and(|before| threads > before) || more_time {
+            self.blamed.borrow_mut().insert(self.at_work.borrow().clone());
+        }
+        if self.threads.get().is_none() || more_time {
+            self.cpu_ns.set(cpu_ns);
+        }
+        self.threads.set(Some(self.threads.get().unwrap_or(threads).max(threads)));
+        provider.clone_into(&mut self.at_work.borrow_mut());
+    }
+
+    /// Whether this library started some, or one that was opened while no case of it was at work.
+    fn are_of(&self, provider: &str) -> bool {
+        let blamed = self.blamed.borrow();
+        blamed.contains(provider) || blamed.contains("")
+    }
+}
+
+/// CPU time of this process less that of this thread.
+fn others_cpu_ns() -> u64 {
+    use nix::time::{ClockId, clock_gettime};
+    let time = |clock| clock_gettime(clock).map(Duration::from).unwrap_or_default();
+    let here = time(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    let nanos = time(ClockId::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(here).as_nanos();
+    u64::try_from(nanos).unwrap_or(u64::MAX)
 }
 
 impl Watch {
@@ -101,7 +157,7 @@ impl Watch {
         #[cfg(target_os = "linux")]
         nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        Ok(Some(Self { file: Rc::new(file), note: Rc::new(Held::new(Note::FIRST)) }))
+        Ok(Some(Self { file: Rc::new(file), note: Rc::new(Held::new(Note::FIRST)), others: Rc::default() }))
     }
 
     fn write(&self, change: impl FnOnce(&mut Note)) {
@@ -123,6 +179,11 @@ impl Watch {
         self.write(|note| note.limit_ms = 0);
     }
 
+    /// All that is no library's is open: threads that are there are a meter's.
+    pub(super) fn begins(&self) {
+        self.others.count("");
+    }
+
     /// Everything is written: what a library does when its process ends counts no more.
     pub(super) fn ends(&self) {
         let limit_ms = u32::try_from(LEAST_LIMIT.as_millis()).unwrap_or(u32::MAX);
@@ -132,6 +193,7 @@ impl Watch {
 
 impl ports::Watch for Watch {
     fn prepares(&self, planned: &PlannedCase) {
+        self.others.count(&planned.provider);
         let more = Duration::from_nanos(planned.payload_B.saturating_mul(PREPARATION_NS_PER_B));
         self.note.set(Note { stage: Stage::Preparing as u32, ..self.note.get() });
         self.is_at_work(planned.case, LEAST_LIMIT + more);
@@ -142,9 +204,11 @@ impl ports::Watch for Watch {
         self.is_at_work(planned.case, LEAST_LIMIT);
     }
 
-    fn works(&self, body: Box<dyn Prepared>, case: u32, first: Nanoseconds) -> Box<dyn Prepared> {
+    fn works(&self, body: Box<dyn Prepared>, planned: &PlannedCase, first: Nanoseconds) -> Box<dyn Prepared> {
+        self.others.count(&planned.provider);
         let limit = (Duration::from_nanos(first) * LIMIT_BATCHES).max(LEAST_LIMIT);
-        Box::new(Watched { body, case, limit, watch: self.clone(), last: Instant::now() })
+        let (case, provider) = (planned.case, planned.provider.clone());
+        Box::new(Watched { body, case, provider, limit, watch: self.clone(), last: Instant::now() })
     }
 
     fn rests(&self) {
@@ -160,6 +224,7 @@ impl ports::Watch for Watch {
 struct Watched {
     body: Box<dyn Prepared>,
     case: u32,
+    provider: String,
     limit: Duration,
     watch: Watch,
     last: Instant,
@@ -178,6 +243,7 @@ impl Case for Watched {
     }
 
     fn settle(&mut self, seed: u64) {
+        self.watch.others.count(&self.provider);
         self.note();
         self.body.settle(seed);
     }
@@ -201,11 +267,20 @@ impl Prepared for Watched {
         self.body.prove()
     }
 
+    fn prove_often(&mut self, now: &mut dyn FnMut() -> u64, limit: u64) -> Result<(), String> {
+        self.note();
+        self.body.prove_often(now, limit)
+    }
+
     fn check(&mut self) -> Result<(), String> {
         self.note();
-        let checked = self.body.check();
+        let begun = Instant::now();
+        let mut now = || u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let checked = self.body.check().and_then(|()| self.body.prove_often(&mut now, AFTERWARDS_NS));
+        self.watch.others.count(&self.provider);
         self.watch.rests();
-        checked
+        let is_blamed = self.watch.others.are_of(&self.provider);
+        if is_blamed { Err(format!("library {} starts threads: {STARTS}", self.provider)) } else { checked }
     }
 
     fn beat(&mut self) {
