@@ -222,11 +222,12 @@ def _figures(run: RunFacts, estimates: pl.DataFrame) -> str:
 
 def _plate(plate: Plate) -> str:
     height_px = plate.chart.height if isinstance(plate.chart.height, int) else 0
+    spec = island("spec", plate.chart.to_dict(validate=False))
     return (
         f'<figure data-name="{plate.name}"><figcaption>'
         f"<strong>{text(plate.title)} {chip.chip(plate.evidence)}</strong> "
         f'<span class="quiet">{unbroken(plate.note)}</span></figcaption>'
-        f'<div class="chart" style="min-height:{height_px + 60}px"></div>{island("spec", plate.chart.to_dict())}'
+        f'<div class="chart" style="min-height:{height_px + 60}px"></div>{spec}'
         f"{tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"
     )
 

@@ -4,6 +4,10 @@ import math
 
 import altair as alt
 import polars as pl
+from altair.utils import schemapi
+
+# To hold each part of a chart to Vega-Lite's schema as it is made takes a quarter of a report's time. Tests do it.
+schemapi.disable_debug_mode()
 
 Bounds = tuple[float, float]
 

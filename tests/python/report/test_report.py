@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from altair.utils.schemapi import SchemaValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -263,6 +264,17 @@ def test_a_core_whose_cycles_are_not_known_is_reported_by_its_times(tmp_path: Pa
     assert re.search(r"3DES is the most expensive at [\d.]+ µJ per byte \([^)]*\): \d+ times the time ", shown)
     assert "Time of encrypting a file, CBC" in shown
     assert "not drawn: Encrypting 1,500 B packets, CBC" in shown
+
+
+def test_every_chart_of_a_report_holds_to_the_schema_of_vega_lite() -> None:
+    hung, _ = plates(ESTIMATES)
+    assert hung
+    for plate in hung:
+        plate.chart.to_dict(validate=True)
+    wrong = hung[0].chart.copy()
+    wrong.layer[0].mark.opacity = "half"
+    with pytest.raises(SchemaValidationError):
+        wrong.to_dict(validate=True)
 
 
 def test_files_of_the_users_own_are_drawn_by_label_with_their_sizes() -> None:
