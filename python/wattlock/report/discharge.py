@@ -12,6 +12,7 @@ from wattlock.errors import InputError
 from wattlock.report.evidence import one_evidence
 from wattlock.report.look import LIGHT, page_config
 from wattlock.store.disk import write_out
+from wattlock.text import harmless
 
 WIDTH_PX, HEIGHT_PX, SHARPNESS = 720, 420, 2.0
 NAMES_A_COLUMN = 24
@@ -42,7 +43,16 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
 def spec(chart: alt.LayerChart | alt.Chart) -> dict[str, Any]:
     """The chart as Vega-Lite, whole: Altair refuses more than 5,000 rows, which a run of 25 ciphers has."""
     with alt.data_transformers.enable("default", max_rows=None):
-        return chart.to_dict()
+        return {key: _harmless(value) for key, value in chart.to_dict().items()}
+
+
+def _harmless(value: Any) -> Any:
+    """A specification in which no text of others acts: a picture shows it as a page does."""
+    if isinstance(value, dict):
+        return {key: _harmless(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_harmless(one) for one in value]
+    return harmless(value) if isinstance(value, str) else value
 
 
 def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 from urllib.error import HTTPError
 
+import altair as alt
 import polars as pl
 import pytest
 
@@ -14,6 +15,7 @@ from wattlock.cli.echo import echo
 from wattlock.cli.table import Format, markdown, show
 from wattlock.errors import TransferRefused
 from wattlock.lab import client
+from wattlock.report.figure_files import chart_svg
 from wattlock.report.latex import comment, escaped
 from wattlock.report.markup import island, text
 from wattlock.report.written import csv_text
@@ -57,6 +59,13 @@ def test_pages_csv_and_latex_carry_nothing_out() -> None:
     for written in (csv_text(FRAME), comment("version", HOSTILE), escaped(HOSTILE)):
         assert ACTING.search(written) is None
     assert "aes128-cbc" in csv_text(FRAME)
+
+
+def test_a_picture_carries_nothing_out() -> None:
+    chart = alt.Chart(pl.DataFrame({"name": [HOSTILE], "value": [1.0]})).mark_bar().encode(x="value", y="name")
+    svg = chart_svg(chart, HOSTILE, HOSTILE)
+    assert not ACTING.search(svg)
+    assert svg.count("u001b") >= 3
 
 
 def test_what_a_lab_answers_is_one_line_and_carries_nothing_out(capsys: pytest.CaptureFixture[str]) -> None:
