@@ -11,8 +11,8 @@ import pytest
 from support.tools import needs_ns3
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
-from wattlock.extras import install
 from wattlock.link.engines import ns3
+from wattlock.link.engines.ns3 import EXTRA
 from wattlock.link.joules import radio_energy
 from wattlock.link.ledger import Line, State
 from wattlock.link.wifi.transfer import STATES, Transfer
@@ -132,7 +132,7 @@ def test_without_ns3_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     question = {"phy": "b", "duration_s": 1}
     with pytest.raises(InputError, match="needs the package ns3") as refusal:
         ns3.beside([question], ours([question]))
-    assert install("ns3") in refusal.value.hint
+    assert EXTRA in refusal.value.hint
 
 
 def test_a_python_that_is_named_and_has_no_ns3_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from support.sweeps import LINK, LIVES, NS3, RUNS, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.extras import install
 from wattlock.link.engines import ns3
+from wattlock.link.engines.ns3 import EXTRA
 from wattlock.sweep import plan, workers
 from wattlock.sweep.answers import answered
 from wattlock.targets import scheduler as scheduling
@@ -111,7 +111,7 @@ def test_a_worker_without_ns3_is_refused_by_its_name(
         error, hint = refused(capsys, found.scheduler_address, 13)
     assert error.startswith("error: worker ")
     assert error.endswith("has another version of ns-3 than this machine: none, not 3.44")
-    assert install("ns3") in hint
+    assert EXTRA in hint
     assert list(Path("out/chunks").iterdir()) == []
 
 
