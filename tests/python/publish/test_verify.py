@@ -229,7 +229,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         *((["key", "new", place, "--without-password"], 4, f"{place}: is a folder") for place in (".", "/", "..")),
         (["key", "new", "no/a.key"], 4, "no/a.key: there is no folder no"),
         (["key", "new", "no/..", "--without-password"], 4, "no/..: there is no folder no"),
-        (["key", "new", "empty/a.key", "--without-password"], 4, "empty/a.key: Not a directory"),
+        (["key", "new", "empty/a.key", "--without-password"], 4, "empty/a.key: can't be written: Not a directory"),
         (["key", "new", "a.key", "--password-file", "empty"], 4, "--password-file empty: its first line is empty"),
         (["key", "new", "a.key", "--password-file", "b", "--without-password"], 4, "don't go together"),
         (["key", "new", "a.key"], 4, "nobody can be asked for the key's password"),
