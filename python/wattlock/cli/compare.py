@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.echo import echo
+from wattlock.cli.echo import echo, wrote
 from wattlock.cli.option_rules import given, refuse_pair, refuse_without
 from wattlock.cli.options import AllowAssumed
 from wattlock.cli.table import Format, markdown, short
@@ -230,10 +230,10 @@ def _draw(facts: CompareFacts, drawn: Drawn) -> None:
 
 
 def _write(file: Path, page: str) -> None:
-    from wattlock.store.disk import is_stream, write_out
+    from wattlock.store.disk import write_out
 
     write_out(file, page, "--html")
-    echo(str(file), err=is_stream(file))
+    wrote(file)
 
 
 def _print(found: Comparison, form: Form, *, several: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.echo import echo
+from wattlock.cli.echo import echo, wrote
 from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
 from wattlock.cli.table import Format, show
@@ -152,7 +152,7 @@ def papers(
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
-    from wattlock.store.disk import is_stream, write_out
+    from wattlock.store.disk import write_out
 
     _refuse_absent(beside)
     requested = given(context)
@@ -185,7 +185,7 @@ def papers(
     _say(facts.reasons, judgements)
     _say_counted(cores)
     if written.form is None:
-        echo(str(page), err=is_stream(page))
+        wrote(page)
     else:
         show(_for_eyes(verdicts, cores) if written.form is Format.table else verdicts, written.form)
         echo(f"the page: {page}", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattlock.cli.echo import echo
+from wattlock.cli.echo import echo, wrote
 from wattlock.cli.options import AllowAssumed, Device, Run
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def report(
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
-    from wattlock.store.disk import is_stream
 
     folder = RunFolder.open(find(run))
     page = out or folder.path / "report.html"
@@ -46,7 +45,7 @@ def report(
     result = read(folder)
     described, estimates = facts(result, device), valued(result, device, allow_assumed=allow_assumed)
     write_report(page, described, estimates, result.ranking)
-    echo(str(page), err=is_stream(page))
+    wrote(page)
     if export is not None:
         from wattlock.report.report_files import write_report_figures
 
@@ -57,11 +56,10 @@ def report(
 def _counted(folder: RunFolder, page: Path, device: str | None, export: Path | None, *, allow_assumed: bool) -> None:
     from wattlock.cli.counted import write_page
     from wattlock.run.counts import read
-    from wattlock.store.disk import is_stream
 
     found = read(folder)
     estimates = write_page(found, page, device, allow_assumed=allow_assumed)
-    echo(str(page), err=is_stream(page))
+    wrote(page)
     if export is not None:
         from wattlock.report.report_files import write_counted_figures
 

@@ -1,7 +1,7 @@
 """The figure of a battery that discharges: level over operations, one line a task."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +41,13 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
 
 
 def spec(chart: alt.LayerChart | alt.Chart) -> dict[str, Any]:
-    """The chart as Vega-Lite, whole: Altair refuses more than 5,000 rows, which a run of 25 ciphers has."""
+    """The chart as Vega-Lite, no text of others acting in it, and whole.
+
+    Altair refuses more than 5,000 rows, which a run of 25 ciphers has.
+    """
     with alt.data_transformers.enable("default", max_rows=None):
-        return {key: _harmless(value) for key, value in chart.to_dict().items()}
-
-
-def _harmless(value: Any) -> Any:
-    """A specification in which no text of others acts: a picture shows it as a page does."""
-    if isinstance(value, dict):
-        return {key: _harmless(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_harmless(one) for one in value]
-    return harmless(value) if isinstance(value, str) else value
+        shown: dict[str, Any] = _texts(chart.to_dict(), harmless)
+        return shown
 
 
 def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
@@ -82,10 +77,17 @@ def file_config(colours: Mapping[str, str] = LIGHT) -> dict[str, object]:
 
 def resolved(value: Any, colours: Mapping[str, str] = LIGHT) -> Any:
     """A specification with the page's colours resolved: to those of light paper, or to `look.DARK`."""
+
+    def colour(text: str) -> str:
+        return colours[text.removeprefix("var(--").removesuffix(")")] if text.startswith("var(--") else text
+
+    return _texts(value, colour)
+
+
+def _texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A specification with each of its texts changed."""
     if isinstance(value, dict):
-        return {key: resolved(one, colours) for key, one in value.items()}
+        return {key: _texts(part, change) for key, part in value.items()}
     if isinstance(value, list):
-        return [resolved(one, colours) for one in value]
-    if isinstance(value, str) and value.startswith("var(--"):
-        return colours[value.removeprefix("var(--").removesuffix(")")]
-    return value
+        return [_texts(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value

@@ -6,8 +6,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-from wattlock.store.cache import folder
-from wattlock.store.disk import write_whole
+from wattlock.store.disk import cache_folder, write_whole
 
 EXPORTED = "window.vegaEmbed=vegaEmbed;"
 
@@ -15,14 +14,14 @@ EXPORTED = "window.vegaEmbed=vegaEmbed;"
 def bundle() -> str:
     """Vega, Vega-Lite and their embedder as one script, of the version that came with vl-convert."""
     with suppress(OSError, RuntimeError, ImportError):  # no home, nothing to be read there, no such package
-        if kept := _kept(folder()):
+        if kept := _kept(cache_folder()):
             return kept
     import vl_convert
 
     made = str(vl_convert.javascript_bundle(EXPORTED))
     with suppress(OSError, RuntimeError):
-        folder().mkdir(parents=True, exist_ok=True)
-        write_whole(folder() / f"{_name()}-{sha256(made.encode()).hexdigest()}.js", [made.encode()])
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        write_whole(cache_folder() / f"{_name()}-{sha256(made.encode()).hexdigest()}.js", [made.encode()])
     return made
 
 

@@ -25,8 +25,8 @@ import polars as pl
 import wattlock.analysis
 from wattlock.analysis import estimate, paired, within
 from wattlock.store import RunFolder
-from wattlock.store.cache import folder as cache_folder
 from wattlock.store.derived import sums_sha256
+from wattlock.store.disk import cache_folder
 from wattlock.store.schema import causes as known_causes
 
 BATCHES_AT_ONCE = 2**16
@@ -36,7 +36,12 @@ BURSTS_SEEN = 2**17
 MOST_KEPT = 64
 """Runs in the cache; those that were read longest ago leave it."""
 
-CODE = (Path(__file__), *sorted(Path(wattlock.analysis.__file__).parent.glob("*.py")))
+CODE = (
+    Path(__file__),
+    *sorted(Path(wattlock.analysis.__file__).parent.glob("*.py")),
+    Path(wattlock.__file__).parent / "data" / "records.schema.json",
+)
+"""What decides what batches say: the code, and the constants that it has from the instrument."""
 
 
 class Batches(NamedTuple):
@@ -55,7 +60,7 @@ class Batches(NamedTuple):
     number: int
 
 
-def of_run(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> Batches:
+def summarise(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> Batches:
     """What the batches of a run say. `headers`: of its complete processes that were timed, at least one."""
     place = _place(folder)
     if place is not None and (kept := _kept(place)) is not None:

@@ -250,7 +250,7 @@ def read(folder: RunFolder) -> Result:
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
-    seen = batches.of_run(folder, headers)
+    seen = batches.summarise(folder, headers)
     across = estimate.across_processes(seen.summaries, study["looks"], study["target_percent"])
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
     planned = _measured_cases(plan, headers, seen.clocks)

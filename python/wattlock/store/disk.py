@@ -47,6 +47,14 @@ def refused(folder: Path, error: OSError) -> DiskFull | StoreError:
     return StoreError(what, hint="check the folder's permissions")
 
 
+def cache_folder() -> Path:
+    """This user's cache, of what can be made again (XDG Base Directory Specification 0.8).
+
+    Raises RuntimeError where the user has no home.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "wattlock"
+
+
 def write_out(path: Path, content: str | bytes, option: str = "") -> None:
     """Writes the file that somebody named, whole or not at all; every option that writes a file comes here.
 
