@@ -292,7 +292,9 @@ def main() -> None:
     """Measures in the conditions asked for, or reads the runs that stayed in a folder."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no program beside is left behind
     parser = argparse.ArgumentParser(description="Do printed intervals hold the truth, in several conditions?")
-    parser.add_argument("conditions", nargs="*", metavar="CONDITION", help=f"of {', '.join(CONDITIONS)}; all without")
+    parser.add_argument(
+        "conditions", nargs="*", metavar="CONDITION", help=f"of {', '.join(CONDITIONS)}; all without".replace("%", "%%")
+    )
     parser.add_argument(
         "--runs", type=int, default=RUNS, metavar="N", help=f"of each condition ({RUNS}); 0 reads alone"
     )

@@ -197,7 +197,9 @@ def main() -> None:
     """Measures what is missing in the conditions asked for, and prints all that is there."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no program beside is left behind
     parser = argparse.ArgumentParser(description="Does a gate tell two builds apart, beside other programs too?")
-    parser.add_argument("conditions", nargs="*", metavar="CONDITION", help=f"of {', '.join(CONDITIONS)}; all without")
+    parser.add_argument(
+        "conditions", nargs="*", metavar="CONDITION", help=f"of {', '.join(CONDITIONS)}; all without".replace("%", "%%")
+    )
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help=f"of each gate in each ({REPEATS})")
     parser.add_argument("--budget", default="60s", metavar="60s", help="as of the verb")
     results = TREE / "build" / "gate" / "results.jsonl"
