@@ -37,15 +37,17 @@ REPEATS, LOOPS, PAIRS = 5, 9, 4000
 """Gates in each condition; fresh processes of the loop, and pairs of batches of each (half a second)."""
 
 CALL = "        ctr(context, iv, input, input_B, output);"
-EXTRA = """        static volatile uint8_t zero;
+EXTRA = """        static const volatile uint32_t extra = EXTRA;
+        static volatile uint8_t zero;
         uint32_t left = output[input_B - 1], right = left;
-        for (int round = 0; round < EXTRA; round++) { left += mix(right) ^ 5; right += mix(left) ^ 7; }
+        for (uint32_t round = extra; round > 0; round--) { left += mix(right) ^ 5; right += mix(left) ^ 7; }
         uint8_t late[BLOCK_B];
         for (int byte = 0; byte < BLOCK_B; byte++) late[byte] = iv[byte] ^ ((uint8_t)right & zero);
         iv = late;
 """
 """So many more rounds in each call, of which the output knows nothing. They begin with what the call before wrote last,
-and the call waits for them: overlapped with other work they would take another time in each loop."""
+and the call waits for them: overlapped with other work they would take another time in each loop. How many is a value
+in memory, so that the builds are one code: laid out otherwise, it runs at one of two speeds a process on some cores."""
 
 STUDY = f"""
 id = "gate"
@@ -106,7 +108,7 @@ def build(folder: Path, extra: int) -> Path:
     if CALL not in text:
         sys.exit(f"error: {SOURCE} has no line {CALL.strip()!r}")
     source, library = folder / f"xtea-{extra}.c", folder / f"xtea-{extra}.so"
-    source.write_text(text.replace(CALL, EXTRA + CALL if extra else CALL))
+    source.write_text(text.replace(CALL, EXTRA + CALL))
     words = ["cc", "-O2", "-shared", "-fPIC", "-I", str(INCLUDE), f"-DEXTRA={extra}", "-o", str(library), str(source)]
     subprocess.run(words, check=True)
     return library
