@@ -19,7 +19,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wattlock.link.designs.rules import compared
+from wattlock.link.designs import compared
 from wattlock.targets import toolbox
 
 HERE = Path(__file__).parent / "link_peers"

@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from wattlock.link.wifi import air, position
-from wattlock.link.wifi.evaluate import groups_of
+from wattlock.link import air
+from wattlock.link.wifi import groups_of, signal_points
 from wattlock.sweep import definition, plan
 from wattlock.sweep.answers import asked
 from wattlock.targets import or_this_machine, toolbox
@@ -37,7 +37,7 @@ def questions(of: plan.Plan) -> list[str]:
     for grid in of.grids:
         for combination in grid.combinations(0, grid.rows):
             named = asked(of, grid, *combination)
-            [first, *_] = position.cases(named)
+            [first, *_] = signal_points(named)
             groups = enumerate(groups_of(named, of.ciphers))
             lines += [json.dumps(air.question(named, group, first.signal, number)) for number, group in groups]
     return lines

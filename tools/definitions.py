@@ -12,7 +12,6 @@ from wattlock.definitions import Form
 from wattlock.definitions.schema import keys
 from wattlock.energy import battery_cards, cards, radio_cards
 from wattlock.link import scenario
-from wattlock.link.lowpower import linear
 from wattlock.study import study
 from wattlock.sweep import definition
 
@@ -24,7 +23,7 @@ MARK = "<!-- From here on tools/definitions.py writes this page. -->\n"
 FORMS: dict[str, list[Form]] = {
     "study": [study.FORM],
     "profile": [question.FORM],
-    "scenario": [scenario.FORM, *linear.FORMS.values()],
+    "scenario": list(scenario.FORMS.values()),
     "sweep": [definition.FORM],
     "device": [cards.FORM],
     "radio": [radio_cards.FORM],

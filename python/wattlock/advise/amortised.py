@@ -7,8 +7,7 @@ from wattlock.advise.choices import Choice
 from wattlock.advise.costs import Cost
 from wattlock.advise.quantity import spoken
 from wattlock.advise.question import Question
-from wattlock.link.designs.compare import P8_B, REPORT_ROUNDS
-from wattlock.link.designs.rules import Design, compared
+from wattlock.link.designs import P8_B, REPORT_ROUNDS, Design, compared
 from wattlock.security import Cited
 
 # Where nobody counted a report, its work is that of so many octets more in a long message of Ascon.

@@ -12,8 +12,8 @@ from wattlock.advise.protections import OPEN, PROTECTIONS, short
 from wattlock.advise.question import Question
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
-from wattlock.link.designs.rules import compared
-from wattlock.link.payload import Encoding, Parts, expanded
+from wattlock.link.designs import compared
+from wattlock.link.payload import Encoding, PayloadParts, expanded
 from wattlock.security import SecurityStatus, status_of
 from wattlock.security.rules import first, matches, rules
 from wattlock.study.cases import CatalogueRow
@@ -102,7 +102,7 @@ class Choice(NamedTuple):
             self.encoding,
         )
 
-    def sealed(self, plain_B: int) -> Parts:
+    def sealed(self, plain_B: int) -> PayloadParts:
         """A packet of `plain_B` octets of plaintext as it is handed to the link."""
         return _sealed(self._seal, plain_B)
 
@@ -152,7 +152,7 @@ class _Seal(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def _sealed(by: _Seal, plain_B: int) -> Parts:
+def _sealed(by: _Seal, plain_B: int) -> PayloadParts:
     row = {"id": by.cipher, "mode": by.mode, "block_bits": by.block_bits, "iv_B": by.front_B, "tag_bits": by.tag_bits}
     return expanded(framings()[by.framing].inside_B(plain_B), cast("CatalogueRow", row), by.encoding)
 

@@ -11,7 +11,7 @@ from wattlock.advise.costs import Cost, Message, Origin
 from wattlock.definitions import own_folder
 from wattlock.energy.cards import Device, Isa
 from wattlock.errors import InputError
-from wattlock.link.designs.rules import compared
+from wattlock.link.designs import compared
 from wattlock.targets.parts import step
 
 # What borrowed cycles of another core may be off by, either way: nobody counted them there.

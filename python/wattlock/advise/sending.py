@@ -14,12 +14,12 @@ from wattlock.energy.cards import Device
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio, Sending
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link.lowpower import linear
-from wattlock.link.lowpower.lorawan import Lorawan
-from wattlock.link.payload import Group, Parts
-from wattlock.link.scenario import Named, Role, Scenario, checked
-from wattlock.link.wifi import air
-from wattlock.link.wifi.transfer import Transfer, transfer
+from wattlock.link import air, lorawan, lowpower
+from wattlock.link.framing import Role
+from wattlock.link.ledger import Ledger
+from wattlock.link.lorawan import Lorawan
+from wattlock.link.payload import PACKET_B, PacketGroup, PayloadParts
+from wattlock.link.scenario import Named, RadioMessage, Scenario, Standard, checked, message_of
 from wattlock.targets.toolbox import Toolbox
 
 Way = Literal["send", "receive"]
@@ -71,7 +71,7 @@ class Sender:
         self.question = question
         self.technology = radio.card.technology
         self.rate_Mb_s: float | None = None
-        self.link: linear.Standard | None = None
+        self.link: Standard | None = None
         self._spent: dict[Packet, Spent] = {}
         self._states: dict[tuple[str, float | None], tuple[tuple[str, ...], float]] = {}
         if self.technology == "802.11":
@@ -88,7 +88,7 @@ class Sender:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
             self.link = self._message(Packet(0, "send", self.protections[0])).link
             self.rate_Mb_s = self.link.rate_Mb_s
-            self.radio = linear.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
+            self.radio = lowpower.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
         if question.rest in {"sleep", "idle"} and getattr(self.radio.card, question.rest) is None:
             missing = f"radio card {radio.name} has no power for {question.rest}"
             other = "radio.sleep = 10uW gives it" if question.rest == "sleep" else "take another card"
@@ -124,9 +124,6 @@ class Sender:
     def packet_B(self) -> int:
         """The most octets above the link in one packet."""
         if self.link is None:
-            # Loaded for Wi-Fi alone: its statistics take a tenth of a second.
-            from wattlock.link.wifi.evaluate import PACKET_B
-
             return PACKET_B["udp"]
         if self.link.standard == "ble":
             return self.link.room_B
@@ -149,9 +146,7 @@ class Sender:
         """What its band allows."""
         if not isinstance(self.link, Lorawan):
             return Band(1.0, "")
-        from wattlock.link.lowpower import framing
-
-        region = framing.lorawan().region[self.link.region]
+        region = lorawan.framing().region[self.link.region]
         return Band(region.duty_cycle_percent / 100, region.duty_cycle_source)
 
     @property
@@ -200,16 +195,16 @@ class Sender:
 
         Raises InputError where the radio can't carry one.
         """
-        new = [one for one in dict.fromkeys(packets) if one not in self._spent]
+        new = [packet for packet in dict.fromkeys(packets) if packet not in self._spent]
         if self.technology != "802.11":
-            self._spent |= {one: self._by_standard(one) for one in new}
+            self._spent |= {packet: self._by_standard(packet) for packet in new}
         elif new:
             if net is None:
                 raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
-            questions = [(named := self._wifi(one.protection), self._question(named, one)) for one in new]
-            for one, answer in zip(new, air.evaluate(net, questions), strict=True):
+            questions = [(named := self._wifi(packet.protection), self._question(named, packet)) for packet in new]
+            for packet, answer in zip(new, air.evaluate(net, questions), strict=True):
                 self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
-                self._spent[one] = self._of(transfer([_group(one)], [answer]), one.way)
+                self._spent[packet] = self._over_wifi(air.transfer([_group(packet)], [answer]), packet.way)
         return self._spent
 
     def event(self) -> Spent:
@@ -218,14 +213,14 @@ class Sender:
             raise InputError("connection: is of Bluetooth LE", hint="keep_alive keeps other links")
         events = self.link.empty_event()
         states: Counter[str] = Counter()
-        for one in events:
-            states[one.sender] += one.time_ns
-        octets_B = sum(one.octets_B for one in events if one.sender == "tx")
+        for event in events:
+            states[event.sender] += event.time_ns
+        octets_B = sum(event.octets_B for event in events if event.sender == "tx")
         seconds = {state: states[state] * 1e-9 for state in STATES}
         busy_s = sum(seconds.values())
         return Spent(octets_B, busy_s, seconds["tx"], seconds, 1.0, 0.0, busy_s, busy_s)
 
-    def _message(self, packet: Packet) -> linear.Message:
+    def _message(self, packet: Packet) -> RadioMessage:
         standards = {"ble": "ble", "802.15.4": "802.15.4", "lorawan": "lorawan"}
         protected: dict[str, Any] = {}
         if self.technology == "ble":
@@ -233,9 +228,9 @@ class Sender:
         elif self.technology == "802.15.4":
             protected = {"security_level": 0 if packet.protection == "none" else int(packet.protection)}
         link = {"standard": standards[self.technology], **protected, **self.question.link}
-        return linear.message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
+        return message_of({"payload_B": packet.octets_B, "sender": self.radio.name, "link": link}, "radio")
 
-    def _empty(self) -> linear.Message:
+    def _empty(self) -> RadioMessage:
         """The link's own packet without data: 802.15.4's data request, LoRaWAN's empty uplink."""
         question = self._message(Packet(0, "send", self.protections[0]))
         if self.technology != "802.15.4":
@@ -253,12 +248,12 @@ class Sender:
             hint = "leave it out: nobody answers an advertisement, and none is sent again for an error"
             raise InputError("radio.bit_errors: is for links that send again", hint=hint)
         message = self._message(packet) if packet.octets_B else self._empty()
-        ledger = linear.ledger(message, self.radio.card)
-        states = ledger.states_ns("sender" if packet.way == "send" else "receiver")
-        air_s = ledger.states_ns("sender").get("tx", 0) * 1e-9
+        ledger = lowpower.ledger(message, self.radio.card)
+        states = ledger.states_ns["sender" if packet.way == "send" else "receiver"]
+        air_s = ledger.states_ns["sender"].get("tx", 0) * 1e-9
         if packet.way == "receive" and self.technology == "lorawan":
             # The gateway's downlink in a receive window: as long as an uplink of so many octets.
-            states = {"rx": ledger.states_ns("sender").get("tx", 0)}
+            states = {"rx": ledger.states_ns["sender"].get("tx", 0)}
         error = 1 - (1 - self.question.bit_errors) ** (8 * ledger.octets_B / ledger.frames)
         if error > MOST_LOST:
             raise InputError(
@@ -277,7 +272,7 @@ class Sender:
             next_s = max(busy_s, attempts * air_s / self.band.duty_cycle)
         return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0, left_s, next_s)
 
-    def _of(self, sent: Transfer, way: Way) -> Spent:
+    def _over_wifi(self, sent: Ledger, way: Way) -> Spent:
         """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
         arrived = sent.delivered / sent.requested
         if arrived < 1 - MOST_LOST:
@@ -288,24 +283,24 @@ class Sender:
                 else f"radio.air: {100 * arrived:.1f} % of the packets arrive",
                 hint="a stronger signal, or a lower rate: radio.air.mcs, radio.air.rate_Mb_s",
             )
-        role: Role = "sender" if way == "send" else next(one for one in sent.states_ns if one != "sender")
+        role: Role = "sender" if way == "send" else next(role for role in sent.states_ns if role != "sender")
         states: Counter[str] = Counter(dict(sent.states_ns[role].items()))
         # A radio that hears a busy channel decodes, as the link's joules have it.
         states["rx"] += states.pop("cca", 0)
-        of = sent.sent[role] if way == "send" else sent.received[role]
+        handled = sent.sent[role] if way == "send" else sent.received[role]
         each = 1 / sent.delivered
         return Spent(
-            sum(line.octets_B for line in sent.lines) * each,
-            sent.duration_ns * 1e-9 * each,
+            sent.octets_B * each,
+            sent.air_ns * 1e-9 * each,
             sent.states_ns["sender"].get("tx", 0) * 1e-9 * each,
             {state: states[state] * 1e-9 * each for state in STATES},
-            of.packets * each,
-            of.octets_B * each,
-            sent.duration_ns * 1e-9 * each,
-            sent.duration_ns * 1e-9 * each,
+            handled.packets * each,
+            handled.octets_B * each,
+            sent.air_ns * 1e-9 * each,
+            sent.air_ns * 1e-9 * each,
         )
 
-    def _wifi(self, protection: str) -> Named:
+    def _wifi(self, protection: str) -> Named[Scenario]:
         own = set(Scenario.model_fields) - {"air", "payload", "signal", "radio"}
         tables: dict[str, Any] = {"phy": "n", "topology": "to-ap", "engine": "closed-form", "protection": protection}
         tables |= {key: value for key, value in self.question.air.items() if key in own}
@@ -317,7 +312,7 @@ class Sender:
             tables["signal"] = {"rssi_dBm": self.question.rssi_dBm}
         return checked("radio.air", tables)
 
-    def _question(self, named: Named, packet: Packet) -> air.Question:
+    def _question(self, named: Named[Scenario], packet: Packet) -> air.AirQuestion:
         return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
 
 
@@ -337,7 +332,7 @@ def sender(question: RadioOptions, device: Device | None, own: Path | None, assu
     found = Sender(radio_cards.load(name, own), question)
     if found.rest == "idle" and not question.rest:
         assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
-    powers = {one.power_dBm for one in found.radio.card.tx if one.power_dBm is not None}
+    powers = {sending.power_dBm for sending in found.radio.card.tx if sending.power_dBm is not None}
     sent = found.number("tx") if found.radio.card.has_states else None
     if isinstance(sent, Sending) and sent.because.startswith("between"):
         span = sent.because.partition(":")[0]
@@ -384,5 +379,5 @@ def _at_power(radio: Radio, power_dBm: float) -> Radio:
 MOST_LOST = 0.95
 
 
-def _group(packet: Packet) -> Group:
-    return Group(packet.octets_B, DATAGRAMS, Parts(plain_B=packet.octets_B * DATAGRAMS))
+def _group(packet: Packet) -> PacketGroup:
+    return PacketGroup(packet.octets_B, DATAGRAMS, PayloadParts(plain_B=packet.octets_B * DATAGRAMS))

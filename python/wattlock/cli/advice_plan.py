@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wattlock.cli.echo import echo
-from wattlock.cli.link_pages import table
+from wattlock.cli.table import show_filled
 
 if TYPE_CHECKING:
     from wattlock.advise.advice import Advice
@@ -62,7 +62,7 @@ def show(plan: dict[str, Any]) -> None:
         f"what to measure next: the days are within {now:{'.2g' if now < 10 else '.0f'}} %, {asked:g} % is asked for"
     )
     if plan["steps"]:
-        table(plan["steps"], title)
+        show_filled(plan["steps"], title)
     else:
         echo(f"\n{title}")
     echo(f"{plan['ends'][0].upper()}{plan['ends'][1:]}.")

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wattlock.cli.echo import echo
-from wattlock.cli.link_pages import table
+from wattlock.cli.table import show_filled
 
 if TYPE_CHECKING:
     from wattlock.advise.advice import Advice
@@ -108,7 +108,7 @@ def explained(of: Advice, more: More, top: int | None) -> None:
         echo(f"{label.lower()}: {text}")
     _costs(of)
     if of.excluded:
-        table(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
+        show_filled(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
     _tables(of, more)
     if of.history:
         echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
@@ -122,7 +122,7 @@ def _tables(of: Advice, more: More) -> None:
 
     for key, found in more.items():
         start = f": {prose.named(usual(of))}" if key == "experiments" else ""
-        table(prose.described(key, found), f"{TITLES[key]}{start}")
+        show_filled(prose.described(key, found), f"{TITLES[key]}{start}")
         if key == "experiments" and prose.without_gain(of):
             _say(prose.without_gain(of))
         if key == "energy_first" and found:
@@ -132,7 +132,7 @@ def _tables(of: Advice, more: More) -> None:
 def _ranked(of: Advice, top: int) -> None:
     from wattlock.advise import prose
 
-    table(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    show_filled(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
     if len(of.places) > top:
         echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
     for name, title in prose.framing(of):
@@ -144,9 +144,9 @@ def _costs(of: Advice) -> None:
 
     found = sourcing.rows(of.inputs.priced, of.question)
     if found:
-        table(sourcing.by_code_rows(of.inputs.priced, of.question), sourcing.BY_CODE.lower())
+        show_filled(sourcing.by_code_rows(of.inputs.priced, of.question), sourcing.BY_CODE.lower())
         shown = [{key: value for key, value in row.items() if key != "url"} for row in found]
-        table(shown, "where the ciphers' costs come from")
+        show_filled(shown, "where the ciphers' costs come from")
 
 
 def _rests(of: Advice) -> None:

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.link_pages import say_if_cut, table
-from wattlock.cli.table import Format
-from wattlock.cli.table import show as print_table
+from wattlock.cli.table import Format, show, show_filled
 
 
 def capture(
@@ -34,9 +32,9 @@ def capture(
     counted = census(toolbox.find(), file)
     refuse_nothing(counted, file)
     if form is Format.table:
-        table(_shares(counted.sizes, counted.summary["counted"]), f"packets of {file.name} by size")
+        show_filled(_shares(counted.sizes, counted.summary["counted"]), f"packets of {file.name} by size")
     else:
-        print_table(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
+        show(pl.DataFrame(counted.sizes, infer_schema_length=None), form)
     lost = {key: counted.summary[key] for key in ("truncated", "damaged", "malformed", "unknown_link")}
     described = ", ".join(f"{count:,} {key.replace('_', ' ')}" for key, count in lost.items() if count)
     echo(
@@ -44,7 +42,7 @@ def capture(
         + (f"; {described}" if described else ""),
         err=True,
     )
-    say_if_cut(counted.summary)
+    _say_if_cut(counted.summary)
     if figure is not None:
         from wattlock.report.discharge import write_figure
         from wattlock.report.traffic import packet_sizes
@@ -63,3 +61,27 @@ def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:
         {"bytes": row["bin"], "kind": row["kind"], "packets": row["count"], "percent": 100 * row["count"] / total}
         for row in binned(sizes).filter(pl.col("count") > 0).iter_rows(named=True)
     ]
+
+
+def replayed(file: Path) -> dict[str, Any]:
+    """The changes of a scenario whose traffic is a capture's."""
+    from wattlock.link.capture import census, refuse_nothing, traffic
+    from wattlock.targets import toolbox
+
+    counted = census(toolbox.find(), file)
+    refuse_nothing(counted, file)
+    found = traffic(counted)
+    _say_if_cut(counted.summary)
+    if found.left_out:
+        echo(f"note: {found.left_out:,} packets carry no message and are left out", err=True)
+    return {
+        "payload.sizes": [list(pair) for pair in found.sizes],
+        "payload.encrypt": "packet",
+        "payload.payload_B": None,
+    }
+
+
+def _say_if_cut(summary: dict[str, Any]) -> None:
+    """A warning where a capture does not go on to its end."""
+    if summary["cut"]:
+        echo("warning: the capture is cut short or corrupt: what follows is not counted", err=True)

@@ -7,11 +7,9 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.link_pages import Valuing, table
 from wattlock.cli.option_rules import given, refuse_without
-from wattlock.cli.options import AllowAssumed, Cards
-from wattlock.cli.table import Format
-from wattlock.cli.table import show as print_table
+from wattlock.cli.options import AllowAssumed, Cards, Valuing
+from wattlock.cli.table import Format, show, show_filled
 
 SHOWN = ("hypothesis", "behind", "weight", "spread_percent", "worst_percent", "parameters", "bic", "share")
 
@@ -40,22 +38,22 @@ def explain(
     """
     import polars as pl
 
-    from wattlock.link.durations import of
-    from wattlock.link.explain import explain as ranked
-    from wattlock.link.wifi.work import speeds_B_per_s
+    from wattlock.link.durations import explain as ranked
+    from wattlock.link.durations import load
+    from wattlock.link.wifi import speeds_B_per_s
 
     for option in ("--device", "--cards", "--allow-assumed"):
         refuse_without(given(context), option, "--run", "hypotheses are of durations; cards value a run's cycles")
     measured = Valuing(run, device, cards, allow_assumed).measured()
-    cells, source = of(durations)
+    cells, source = load(durations)
     speeds = None if measured is None else speeds_B_per_s(measured)
     described = ranked(cells, source, speeds_B_per_s=speeds, speeds_from="the run")
     if form is not Format.table:
-        print_table(pl.DataFrame(described.rows(), infer_schema_length=None), form)
+        show(pl.DataFrame(described.rows(), infer_schema_length=None), form)
         for sentence in described.sentences():
             echo(sentence, err=True)
         return
-    table([{key: row[key] for key in SHOWN} for row in described.rows()])
+    show_filled([{key: row[key] for key in SHOWN} for row in described.rows()])
     echo("")
     for sentence in described.sentences():
         echo(sentence)

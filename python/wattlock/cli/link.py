@@ -3,55 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli import link_designs, link_linear, link_pages, link_wifi, option_rules
-from wattlock.cli.link_pages import Files, Valuing
-from wattlock.cli.option_rules import given
-from wattlock.cli.options import AllowAssumed, Cards
-from wattlock.cli.table import Format
+from wattlock.cli import link_designs, option_rules
+from wattlock.cli.capture import replayed
+from wattlock.cli.echo import echo
+from wattlock.cli.option_rules import given, refuse_pair
+from wattlock.cli.options import AllowAssumed, Cards, Valuing
+from wattlock.cli.table import Format, show, show_filled
+from wattlock.cli.target import chosen
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from wattlock.link.ledger import LinkAnswer
+    from wattlock.link.scenario import Named, RefusedScenario, Scenario
+    from wattlock.study.cases import CatalogueRow
 
 
-# Options that take several values with commas between, and the key of the scenario that each changes.
-SEVERAL = {
-    "phy": "phy",
-    "topology": "topology",
-    "protection": "protection",
-    "transport": "transport",
-    "rate_Mb_s": "rate_Mb_s",
-    "cipher": "payload.cipher",
-    "encoding": "payload.encoding",
-    "radio": "radio",
-}
-# Keys whose options are not called as they are.
-OPTIONS = {
-    "payload.cipher": "--cipher",
-    "payload.encoding": "--encoding",
-    "payload.data_B": "--data-B",
-    "payload.file": "--file",
-    "payload.payload_B": "--payload-B",
-    "payload.sizes": "--capture",
-    "payload.encrypt": "--capture",
-    "signal.distance_m": "--distance-m",
-    "signal.walls_dB": "--walls-dB",
-    "signal.rssi_dBm": "--rssi-dBm",
-    "rate_Mb_s": "--rate-Mb-s",
-    "cost.sender": "--device",
-    "cost.receiver": "--device",
-}
+# Options that take several values with commas between.
+CROSSED = ("phy", "topology", "protection", "transport", "rate_Mb_s", "cipher", "encoding", "radio")
+# The key of the scenario that an option changes, where it is another.
+PLACE = {name: f"payload.{name}" for name in ("cipher", "encoding", "data_B", "file", "payload_B")}
+PLACE |= {name: f"signal.{name}" for name in ("distance_m", "walls_dB", "rssi_dBm")}
+OPTION = {place: f"--{name.replace('_', '-')}" for name, place in PLACE.items()}
+# What goes with a scenario of a radio that is not 802.11.
+WITH_MESSAGES = ["--cipher", "--encoding", "--radio", "--payload-B", "--data-B", "--file", "--set"]
+WITH_MESSAGES += ["--cards", "--allow-assumed", "--format"]
+# What only the tables for eyes leave out.
+HIDDEN = {"by_line_uJ", "assumed"}
+# Beyond these somebody who waits should know why: the simulator sends some million packets a second.
+MANY_PACKETS = 50_000_000
+SHIFTED = "signal: as it is, then 3 dB stronger and 3 dB weaker"
+
+
+class RadioStandard(StrEnum):
+    """By what is sent."""
+
+    wifi = "wifi"
+    ble = "ble"
+    ieee802154 = "802154"
+    lorawan = "lorawan"
 
 
 @dataclass(frozen=True)
-class Several:
-    """What may have several values, with commas between."""
+class FileOptions:
+    """What is printed of scenarios' files."""
+
+    show: Annotated[
+        str | None, typer.Option("--show", metavar="SCENARIO", help="Print its TOML, to start your own from.")
+    ] = None
+    template: Annotated[
+        RadioStandard | None, typer.Option("--template", help="Print an annotated scenario to fill.")
+    ] = None
+    schema: Annotated[
+        RadioStandard | None, typer.Option("--schema", help="Print the JSON Schema of such a scenario, for editors.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class ScenarioOptions:
+    """What takes the place of what the scenario says; those of `CROSSED` with commas between."""
 
     phy: Annotated[str | None, typer.Option("--phy", help="b, g, a, n, ac or ax; several as b,g.")] = None
     topology: Annotated[str | None, typer.Option("--topology", help="adhoc, to-ap or bss.")] = None
@@ -65,28 +83,18 @@ class Several:
     ] = None
     encoding: Annotated[str | None, typer.Option("--encoding", help="raw, base64, hex or base64x2.")] = None
     radio: Annotated[str | None, typer.Option("--radio", metavar="CARD", help="Radio card of all nodes.")] = None
-
-
-@dataclass(frozen=True)
-class Sent:
-    """What is sent."""
-
     data_B: Annotated[int | None, typer.Option("--data-B", min=1, help="Plaintext in all, octets.")] = None
     file: Annotated[Path | None, typer.Option("--file", help="A file whose size is what is sent.")] = None
     payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Octets of a packet's payload.")] = None
-
-
-@dataclass(frozen=True)
-class Signal:
-    """What reaches the other end."""
-
     distance_m: Annotated[float | None, typer.Option("--distance-m", help="Between the nodes.")] = None
     walls_dB: Annotated[float | None, typer.Option("--walls-dB", help="Loss of the walls between.")] = None
     rssi_dBm: Annotated[float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")] = None
+    engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonOptions:
     """What is compared in place of scenarios."""
 
     tables: Annotated[
@@ -106,14 +114,6 @@ class Compared:
     ] = None
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """What answers."""
-
-    engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None
-
-
 def link(
     context: typer.Context,
     scenario: Annotated[
@@ -121,16 +121,13 @@ def link(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the scenarios that come with wattlock.")] = False,
-    files: Files = Files(),
-    compared: Compared = Compared(),
+    files: FileOptions = FileOptions(),
+    compared: ComparisonOptions = ComparisonOptions(),
     capture: Annotated[
         Path | None,
         typer.Option("--capture", metavar="FILE", help="Send the messages of this capture."),
     ] = None,
-    several: Several = Several(),
-    sent: Sent = Sent(),
-    signal: Signal = Signal(),
-    simulated: Simulated = Simulated(),
+    changed: ScenarioOptions = ScenarioOptions(),
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="A run's path, its id, or `last`: the cipher's cost.")
     ] = None,
@@ -157,16 +154,19 @@ def link(
     wattlock link --tables; wattlock link --compare tracker; wattlock link bss-ccmp --capture hour.pcap;
     wattlock link --template wifi > mine.toml; wattlock link --schema ble > ble.schema.json
     """
-    from wattlock.link.scenario import linear_ones
+    from wattlock.link.scenario import IN_MESSAGE, messages_among
 
     options = given(context)
     option_rules.refuse_link(options, scenario or [])
     by = Valuing(run, device, cards, allow_assumed)
     pages: list[tuple[bool, Callable[[], None]]] = [
-        (listing, lambda: link_pages.list_scenarios(form)),
-        (files != Files(), lambda: link_pages.print_file(files)),
-        (compared.tables, lambda: link_pages.papers_tables(several.radio, by, form)),
-        (compared.compare is not None, lambda: link_designs.compare(compared.compare or "", sent.payload_B, by, form)),
+        (listing, lambda: _list_scenarios(form)),
+        (files != FileOptions(), lambda: _print_file(files)),
+        (compared.tables, lambda: _papers_tables(changed.radio, by, form)),
+        (
+            compared.compare is not None,
+            lambda: link_designs.compare(compared.compare or "", changed.payload_B, by, form),
+        ),
     ]
     page = next((page for wanted, page in pages if wanted), None)
     if page:
@@ -174,20 +174,26 @@ def link(
         return
     if not scenario:
         raise _unnamed(capture)
-    crossed, fixed = _crossed(asdict(several)), _single(sent, signal, simulated, device)
-    linear = linear_ones(scenario)
-    if linear:
-        link_linear.refuse_foreign(options, linear[0])
+    crossed, fixed = _changed(changed, device)
+    messages = messages_among(scenario)
+    if messages:
+        _refuse_foreign(options, messages[0])
+    taken = {key: OPTION.get(key, f"--{key.replace('_', '-')}") for key in (*fixed, *crossed)}
+    taken |= dict.fromkeys(("cost.sender", "cost.receiver"), "--device") if device else {}
     if capture is not None:
-        fixed |= link_pages.replayed(capture)
-    taken = {key: OPTIONS.get(key, f"--{key.replace('_', '-')}") for key in (*fixed, *crossed)}
-    fixed |= _changes(changes or [], taken | (link_linear.taken(crossed, fixed) if linear else {}))
-    if fixed.get("engine") == option_rules.NS3:
+        replaced = replayed(capture)
+        fixed |= replaced
+        taken |= dict.fromkeys(replaced, "--capture")
+    if messages:
+        taken |= {IN_MESSAGE[path]: OPTION[path] for path in fixed if path in IN_MESSAGE}
+        taken |= dict.fromkeys(("sender", "receiver"), "--radio") if "radio" in crossed else {}
+    fixed |= _changes(changes or [], taken)
+    if with_ns3 := fixed.get("engine") == option_rules.NS3:
         option_rules.refuse_joules(options)
-    if linear:
-        link_linear.linear(scenario, crossed, fixed, by, form)
+    if with_ns3 and not messages:
+        _beside_ns3(scenario, crossed, fixed, form)
     else:
-        link_wifi.wifi(scenario, crossed, fixed, by, form)
+        _print(_answers(scenario, crossed, fixed, by), form)
 
 
 def _unnamed(capture: Path | None) -> InputError:
@@ -195,23 +201,6 @@ def _unnamed(capture: Path | None) -> InputError:
     if capture is not None:
         hint = f"one that sends its messages, as bss-ccmp; `wattlock capture {capture}` prints its packets"
     return InputError("name a scenario", hint=hint)
-
-
-def _single(sent: Sent, signal: Signal, simulated: Simulated, device: str | None) -> dict[str, Any]:
-    """What options say that take one value, by the scenario's keys."""
-    values = {
-        "payload.data_B": sent.data_B,
-        "payload.file": None if sent.file is None else str(sent.file),
-        "payload.payload_B": sent.payload_B,
-        "signal.distance_m": signal.distance_m,
-        "signal.walls_dB": signal.walls_dB,
-        "signal.rssi_dBm": signal.rssi_dBm,
-        "engine": simulated.engine,
-        "seed": simulated.seed,
-        "cost.sender": device,
-        "cost.receiver": device,
-    }
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
@@ -231,13 +220,16 @@ def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
     return found
 
 
-def _crossed(several: dict[str, str | None]) -> dict[str, list[Any]]:
-    """The values of each option that takes several, by the key that it changes."""
-    return {
-        SEVERAL[option]: [_value(option, one.strip()) for one in text.split(",")]
-        for option, text in several.items()
-        if text is not None
-    }
+def _changed(options: ScenarioOptions, device: str | None) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """What options say that take several values, and what those say that take one, by the scenario's keys."""
+    crossed: dict[str, list[Any]] = {}
+    fixed: dict[str, Any] = {}
+    for name, value in asdict(options).items():
+        if value is not None and name in CROSSED:
+            crossed[PLACE.get(name, name)] = [_value(name, part.strip()) for part in value.split(",")]
+        elif value is not None:
+            fixed[PLACE.get(name, name)] = str(value) if name == "file" else value
+    return crossed, fixed | (dict.fromkeys(("cost.sender", "cost.receiver"), device) if device else {})
 
 
 def _value(option: str, text: str) -> Any:
@@ -247,3 +239,198 @@ def _value(option: str, text: str) -> Any:
         except ValueError:
             raise InputError(f"--rate-Mb-s {text}: no number", hint="for example 11 or 5.5,11") from None
     return None if option == "cipher" and text == "none" else text
+
+
+def _refuse_foreign(names: Iterable[str], file: str) -> None:
+    """Refuses options that say nothing of a radio that is not 802.11, and two that say the same of one.
+
+    Raises InputError naming them.
+    """
+    requested = list(names)
+    for name in requested:
+        if name.startswith("--") and name not in WITH_MESSAGES:
+            hint = f"{file} is of a radio that is not 802.11: it goes with {', '.join(WITH_MESSAGES)}"
+            raise InputError(f"{name} and the scenario {file} don't go together", hint=hint)
+    for other in ("--data-B", "--file"):
+        refuse_pair(requested, "--payload-B", other, "both say how long the message is: leave one of them out")
+
+
+def _answers(
+    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any], by: Valuing
+) -> list[LinkAnswer | RefusedScenario]:
+    """The answer to each scenario under every combination of values, or why it can't be.
+
+    * `crossed`, `fixed`: by path.
+    """
+    from wattlock.link import lowpower
+    from wattlock.link.scenario import RefusedScenario, ciphers_of, cross, messages_among
+    from wattlock.targets.probe import first_rows
+
+    ciphers = first_rows(chosen(), ciphers_of(files, crossed, fixed))
+    requested = cross(files, crossed, fixed, ciphers)
+    if messages_among(files):
+        found = lowpower.evaluate_each(requested, own=by.cards, allow_assumed=by.allow_assumed)
+        changes = {**crossed, **fixed}
+        return [_in_options(answer, changes) if isinstance(answer, RefusedScenario) else answer for answer in found]
+    return _transfers([named for named in requested if not isinstance(named, RefusedScenario)], ciphers, by)
+
+
+def _in_options(refusal: RefusedScenario, changes: Mapping[str, Any]) -> RefusedScenario:
+    """A message's refusal that names the option, where one says what is wrong."""
+    from wattlock.link.scenario import IN_MESSAGE
+
+    error, message = refusal.error, refusal.reason
+    before = error.message.removesuffix(message)
+    for path in ("payload.data_B", "payload.payload_B", "payload.file", "payload.cipher"):
+        for key in (path, IN_MESSAGE.get(path, path)) if path in changes else ():
+            message = f"{OPTION[path]}{message.removeprefix(key)}" if message.startswith(key) else message
+    return refusal._replace(error=type(error)(f"{before}{message}", hint=error.hint))
+
+
+def _transfers(
+    requested: list[Named[Scenario]], ciphers: dict[str, CatalogueRow], by: Valuing
+) -> list[LinkAnswer | RefusedScenario]:
+    from wattlock.link.wifi import evaluate_each, simulated
+    from wattlock.targets import toolbox
+
+    packets = simulated(requested, ciphers)
+    if packets > MANY_PACKETS:
+        echo(
+            f"note: {packets:,} packets to simulate take minutes; less data (--data-B) has the same costs an octet",
+            err=True,
+        )
+    if by.device is not None and by.run is None and not any(named.scenario.computes for named in requested):
+        hint = "--run names a run, --set cost.cycles_per_B=20 or host.sender_us=300 a figure of your own"
+        raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
+    if by.run is not None and not ciphers:
+        raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
+    return evaluate_each(
+        requested,
+        toolbox.find(),
+        ciphers,
+        measured=by.measured(),
+        own=by.cards,
+        allow_assumed=by.allow_assumed,
+    )
+
+
+def _print(found: list[LinkAnswer | RefusedScenario], form: Format) -> None:
+    """One row each; one that can't be says why, and only where none can be it is an error."""
+    import polars as pl
+
+    from wattlock.link import ledger
+    from wattlock.link.scenario import RefusedScenario
+
+    answers = [answer for answer in found if not isinstance(answer, RefusedScenario)]
+    if not answers:
+        raise next(answer.error for answer in found if isinstance(answer, RefusedScenario))
+    first = answers[0]
+
+    def rows(row: Callable[[LinkAnswer, LinkAnswer], dict[str, Any]]) -> list[dict[str, Any]]:
+        return [ledger.refused(one) if isinstance(one, RefusedScenario) else row(one, first) for one in found]
+
+    if form is not Format.table:
+        show(pl.DataFrame(rows(ledger.record), infer_schema_length=None), form)
+        return
+    if len(found) > 1:
+        show_filled(rows(ledger.summary))
+        if any(answer.positions for answer in answers):
+            positions = [(answer, row) for answer in answers for row in ledger.position_rows(answer)]
+            show_filled([{"scenario": answer.named.label, **row} for answer, row in positions], SHIFTED)
+    else:
+        _print_alone(first)
+    for note in ledger.notes(answers):
+        echo(f"note: {note}")
+
+
+def _print_alone(answer: LinkAnswer) -> None:
+    """All tables of one answer."""
+    from wattlock.link import ledger
+
+    if answer.message is not None:
+        show_filled(ledger.ledger_rows(answer), f"{answer.named.label}: {answer.named.title}")
+        nodes = ledger.node_rows(answer)
+        show_filled([{key: value for key, value in row.items() if key not in HIDDEN} for row in nodes], "nodes")
+        return
+    show_filled(ledger.ledger_rows(answer), answer.named.title)
+    show_filled(ledger.node_rows(answer), "nodes: what each radio does and spends")
+    show_filled(ledger.hop_rows(answer), "hops")
+    if answer.works:
+        show_filled(ledger.work_rows(answer), "what hosts compute")
+    if answer.positions:
+        show_filled(ledger.position_rows(answer), SHIFTED)
+    show_filled([ledger.summary(answer, answer)], "in short")
+
+
+def _beside_ns3(
+    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any], form: Format
+) -> None:
+    """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
+    import polars as pl
+
+    from wattlock.link import air, ns3
+    from wattlock.link.scenario import RefusedScenario, ciphers_of, cross
+    from wattlock.link.wifi import largest_question
+    from wattlock.targets import toolbox
+    from wattlock.targets.probe import first_rows
+
+    ciphers = first_rows(chosen(), ciphers_of(files, crossed, fixed))
+    requested = cross(files, crossed, {**fixed, "engine": "dcf"})
+    questions = [(one, largest_question(one, ciphers)) for one in requested if not isinstance(one, RefusedScenario)]
+    answers = air.evaluate(toolbox.find(), questions)
+    rows = [compared.row() for compared in ns3.compare([question for _, question in questions], answers)]
+    show(pl.DataFrame(rows, infer_schema_length=None), form)
+
+
+def _print_file(files: FileOptions) -> None:
+    """A scenario's TOML to start one's own from, or a template, or a schema."""
+    from wattlock.cli import definition
+    from wattlock.link.scenario import FORMS, SCENARIOS
+
+    if files.template is not None:
+        echo(FORMS[files.template].template(), nl=False)
+    elif files.schema is not None:
+        echo(FORMS[files.schema].schema_text(), nl=False)
+    else:
+        definition.print_file(SCENARIOS, files.show or "")
+
+
+def _list_scenarios(form: Format) -> None:
+    """Every scenario that comes along."""
+    import polars as pl
+
+    from wattlock.link import scenario
+
+    rows = []
+    for name in scenario.names():
+        _, tables = scenario.read(name)
+        keys = ("title", "topology", "phy", "protection", "note")
+        rows.append({"scenario": name} | {key: tables.get(key) for key in keys})
+    show(pl.DataFrame(rows), form)
+
+
+def _papers_tables(radio: str | None, by: Valuing, form: Format) -> None:
+    """The paper's tables 1 to 3 over every physical layer of their time."""
+    import polars as pl
+
+    from wattlock.link import durations, layers
+    from wattlock.link.wifi import evaluate
+    from wattlock.targets import toolbox
+
+    cells, source = durations.printed(layers.PAPER)
+    keys = layers.requested(radio)
+    answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=by.cards, allow_assumed=by.allow_assumed)
+    found = layers.layers(keys, answers)
+    sentences = layers.sentences(found, cells)
+    if form is not Format.table:
+        rows = [{"physical_layer": layer.name, **row} for layer in found for row in layers.table_rows(layer, cells)]
+        show(pl.DataFrame(rows, infer_schema_length=None), form)
+        for sentence in sentences:
+            echo(sentence, err=True)
+        return
+    show_filled(layers.ratio_rows(found, cells), f"ratios of durations ({source}), and which of them a layer gives")
+    near = layers.nearest(found, cells)
+    show_filled(layers.table_rows(near, cells), f"the tables' plaintext by the nearest layer: {near.name}")
+    echo("")
+    for sentence in sentences:
+        echo(sentence)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+
+from wattlock.cli.echo import echo
+
+if TYPE_CHECKING:
+    from wattlock.link.wifi import Measured
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's path, its id, or `last`.")]
 Device = Annotated[
@@ -55,3 +60,24 @@ Columns = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="List the cases and the time that they would take, and measure nothing.")
 ]
+
+
+class Valuing(NamedTuple):
+    """What gives joules: a run and the card that values it, a folder of cards, and whether assumed numbers may."""
+
+    run: str | None
+    device: str | None
+    cards: Path | None
+    allow_assumed: bool
+
+    def measured(self) -> Measured | None:
+        """The run's cases, in joules as far as they can be; None without a run."""
+        from wattlock.link.wifi import measured
+        from wattlock.run.result import open_one_kind
+
+        if self.run is None:
+            return None
+        result = open_one_kind(self.run)
+        for line in result.explained:
+            echo(f"warning: {line}", err=True)
+        return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)

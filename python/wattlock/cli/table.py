@@ -6,7 +6,7 @@ import os
 import sys
 from enum import StrEnum
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -14,6 +14,8 @@ from wattlock.cli.echo import echo
 from wattlock.text import harmless
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 # Where no terminal cuts the lines; Rich asks for some width.
@@ -47,6 +49,17 @@ def show(frame: pl.DataFrame, form: Format) -> None:
         echo(json_array(frame))
     else:
         echo(csv_text(frame), nl=False)
+
+
+def show_filled(rows: Sequence[dict[str, Any]], title: str = "") -> None:
+    """Print rows for eyes below a title, without columns in which nothing stands."""
+    import polars as pl
+
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    kept = [name for name in frame.columns if frame[name].null_count() < frame.height]
+    if title:
+        echo(f"\n{title}")
+    _show_to_eyes(frame.select(kept))
 
 
 def show_aside(frame: pl.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Captures: the sizes, kinds and gaps of their packets, and the packets themselves, as the probe reads them."""
+"""Captures: the sizes, kinds and gaps of their packets as the probe reads them, and the messages in them."""
 
 import json
 import subprocess
@@ -13,15 +13,6 @@ from wattlock.targets.toolbox import Toolbox
 
 # Octets of the smallest Ethernet frame: the first bin is below it, each one after that twice as wide.
 FIRST_B = 64
-
-
-class Packet(NamedTuple):
-    """A packet to be replayed: when (null where the capture has no times), how large on its medium, what it is."""
-
-    time_ns: int | None
-    size_B: int
-    frame: str
-    protected: bool
 
 
 class Census(NamedTuple):
@@ -84,7 +75,7 @@ MOST_SIZES = 64
 """Each size is asked of the air for itself: more than these are put together with their neighbours."""
 
 
-class Traffic(NamedTuple):
+class CapturedMessages(NamedTuple):
     """The messages of a capture.
 
     * `sizes`: octets of a message and how many; `left_out`: packets that carry none.
@@ -94,7 +85,7 @@ class Traffic(NamedTuple):
     left_out: int
 
 
-def traffic(counted: Census) -> Traffic:
+def traffic(counted: Census) -> CapturedMessages:
     """What a scenario sends in place of a capture's packets: the messages of its data frames, TCP and UDP packets.
 
     A message is what is left of a packet without the headers around it (HEADERS_B), without options. Management and
@@ -125,25 +116,13 @@ def traffic(counted: Census) -> Traffic:
     for group in groups.values():
         messages = sum(count for _, count in group)
         sizes.append((round(sum(plain_B * count for plain_B, count in group) / messages), messages))
-    return Traffic(sizes, left_out)
+    return CapturedMessages(sizes, left_out)
 
 
-def packets(net: Toolbox, file: Path) -> Iterator[Packet]:
-    """The packets of a capture in their order, one at a time.
-
-    Raises InputError where the file is no capture.
-    """
-    for row in _lines(net, file, "--packets"):
-        if row["kind"] == "packet":
-            yield Packet(row["time_ns"], row["size_B"], row["frame"], row["protected"])
-
-
-def _lines(net: Toolbox, file: Path, *options: str) -> Iterator[dict[str, Any]]:
+def _lines(net: Toolbox, file: Path) -> Iterator[dict[str, Any]]:
     """The lines of the probe's answer; the last one is its summary."""
     try:
-        child = subprocess.Popen(
-            [net.program, "capture", *options, "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        child = subprocess.Popen([net.program, "capture", "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         raise ProbeError(f"{net.program}: {error.strerror}", hint="`make setup` builds it anew") from error
     with child:

@@ -1,11 +1,19 @@
-"""Measured durations of transfers: the tables that a paper prints, or a person's own CSV."""
+"""Measured durations of transfers, printed or a person's own CSV, and hypotheses why ciphertext took longer, ranked.
+
+None of the hypotheses is a fact. The law is T = expansion * T_plain + encryption + host work + constant, times a spread
+between runs that is a parameter itself: its logarithm is normal. T_plain is not taken as exact: it is one more unknown
+for each data and condition, of which the plain transfer is one observation.
+"""
 
 import csv
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from wattlock.definitions import Shelf, Table, Text
@@ -16,6 +24,18 @@ PLAIN = "none"
 COLUMNS = ("data", "cipher", "condition", "duration_s")
 OPTIONAL = ("size_B",)
 Seconds = Annotated[float, Field(gt=0)]
+Numbers: TypeAlias = NDArray[np.float64]
+EXPANSIONS = {1.0: "raw", 4 / 3: "base64", 16 / 9: "base64 twice", 2.0: "hexadecimal"}
+"""What an encoding makes of the bytes: of three four, twice; two digits an octet."""
+Encryption = Literal["", "fitted", "given"]
+# Beyond this many spreads of the first fit a cell is left unexplained.
+FAR = 2.0
+# Two Bayesian criteria this far apart: strong evidence (Kass and Raftery, JASA 90(430), 1995, 3.2, at 6 of 2 ln B).
+STRONG = 6.0
+NOTHING = "nothing but the spread"
+CAVEAT = "A hypothesis that fits is not a fact: whoever measured did not say what was sent, and none here saw it."
+ROW: tuple[str, ...] = ("behind", "weight", "spread_percent", "worst_percent", "parameters", "bic", "aicc")
+ROW += ("expansion", "encryption", "share", "host", "constant_s", "unexplained")
 
 
 class Duration(NamedTuple):
@@ -36,7 +56,7 @@ class Duration(NamedTuple):
         return f"{self.data} {self.cipher} {self.condition}"
 
 
-class Printed(Table):
+class PrintedDurations(Table):
     """Durations as a paper prints them: by data and cipher, a column a condition."""
 
     source: Text
@@ -52,7 +72,7 @@ class Printed(Table):
         return self
 
 
-PRINTED = Shelf("table of durations", "tables", "published", Printed, marked_by="duration_s")
+PRINTED = Shelf("table of durations", "tables", "published", PrintedDurations, marked_by="duration_s")
 
 
 def names() -> list[str]:
@@ -84,15 +104,10 @@ def read_csv(path: Path) -> list[Duration]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
-            between = next(
-                (one for one in (";", "\t") if missing and any(one in name for name in reader.fieldnames or [])), None
-            )
-            if between:
-                named = {";": "semicolons", "\t": "tabs"}[between]
-                raise InputError(
-                    f"{path}: its columns are separated by {named}, not by commas",
-                    hint="save it with commas between columns and a point in numbers",
-                )
+            for mark, named in ((";", "semicolons"), ("\t", "tabs")):
+                if missing and any(mark in name for name in reader.fieldnames or []):
+                    hint = "save it with commas between columns and a point in numbers"
+                    raise InputError(f"{path}: its columns are separated by {named}, not by commas", hint=hint)
             if missing:
                 raise InputError(
                     f"{path}: has no column {missing[0]}", hint=f"the columns are {', '.join((*COLUMNS, *OPTIONAL))}"
@@ -105,7 +120,7 @@ def read_csv(path: Path) -> list[Duration]:
         raise InputError(f"{path}: not CSV: {error}") from error
 
 
-def of(name_or_path: str) -> tuple[list[Duration], str]:
+def load(name_or_path: str) -> tuple[list[Duration], str]:
     """Durations by the name of a publication or the path of a CSV, and their source."""
     path = Path(name_or_path)
     if name_or_path in names() or not (path.suffix or path.exists()):
@@ -161,3 +176,335 @@ def _positive(path: Path, line: int, key: str, word: str) -> float:
     if not 0 < value < float("inf"):
         raise InputError(f"{path}: line {line}: {key} must be a number above 0, is {word!r}")
     return value
+
+
+# Hypotheses.
+
+
+class Hypothesis(NamedTuple):
+    """One way in which ciphertext may take longer.
+
+    * `expansion`: of all ciphertext; None: one for each cipher, of `EXPANSIONS`.
+    * `encryption`: its time is counted in, by speeds that are fitted or given; `host`: work a packet of ciphertext;
+      `constant`: seconds a transfer.
+    """
+
+    name: str
+    expansion: float | None = 1.0
+    encryption: Encryption = ""
+    host: bool = False
+    constant: bool = False
+
+
+class HypothesisFit(NamedTuple):
+    """A hypothesis at its most likely.
+
+    * `expansion`: by cipher; `encryption`, `host`: seconds for each second that the plain data takes under its fastest
+      condition, or for each MB where sizes are known; with speeds given, `share` of their time is counted in.
+    * `spread_percent`: standard deviation between runs, on the logarithmic scale; `worst_percent`: the farthest cell.
+    * `bic`, `aicc`: criteria, lower is better; `behind`: BIC above the best one's.
+    * `weight`: probability among these hypotheses, if one of them were true and all as likely before.
+    * `unexplained`: cells more than two spreads of the first hypothesis off, with how far, in percent.
+    """
+
+    name: str
+    parameters: int
+    expansion: dict[str, float]
+    encryption: dict[str, float]
+    share: float | None
+    host: float | None
+    constant_s: float | None
+    spread_percent: float
+    worst_percent: float
+    bic: float
+    aicc: float
+    behind: float
+    weight: float
+    unexplained: dict[str, float]
+
+
+class Explanation(NamedTuple):
+    """All hypotheses by BIC; nothing but the spread first where none is clearly better.
+
+    * `sooner`: cells of ciphertext that arrived before the plaintext, with their ratio: only a spread can do that.
+    * `speeds`: where those of the ciphers are from; `per`: what `encryption` and `host` are counted by.
+    """
+
+    source: str
+    cells: int
+    fits: list[HypothesisFit]
+    sooner: dict[str, float]
+    speeds: str
+    per: str
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A record a hypothesis, in their order."""
+        return [{"hypothesis": fit.name} | {key: getattr(fit, key) for key in ROW} for fit in self.fits]
+
+    def sentences(self) -> list[str]:
+        """What may be said of it, plainly."""
+        first = self.fits[0]
+        rivals = [fit.name for fit in self.fits[1:] if fit.behind < STRONG]
+        if first.name == NOTHING:
+            sentences = [
+                f"No hypothesis fits {self.cells} durations clearly better than a spread of "
+                f"{first.spread_percent:.1f} % between runs alone ({self.source})."
+            ]
+        else:
+            best = f"{first.name} fits {self.cells} durations best ({self.source})"
+            sentences = [f"Of {len(self.fits)} hypotheses, {best}."]
+            sentences.append(f"It needs a spread of {first.spread_percent:.1f} % between runs.")
+        if rivals:
+            sentences.append(f"Not clearly worse: {'; '.join(rivals)}.")
+        if self.sooner:
+            sentences.append(
+                f"In {len(self.sooner)} durations ciphertext arrived sooner than plaintext: nothing in a cipher does "
+                "that, so without a spread no hypothesis holds."
+            )
+        if first.unexplained:
+            far = (f"{name} ({off:+.0f} %)" for name, off in first.unexplained.items())
+            sentences.append(f"It leaves unexplained: {', '.join(far)}.")
+        return [*sentences, f"Speeds of ciphers: {self.speeds}.", CAVEAT]
+
+
+def hypotheses(*, speeds: bool = False) -> list[Hypothesis]:
+    """The hypotheses that are fitted; with `speeds` encryption has those given besides its own."""
+    encryption: list[Encryption] = ["fitted", "given"] if speeds else ["fitted"]
+    words = {"fitted": "encryption counted in", "given": "encryption counted in at the speeds given"}
+    found = [Hypothesis(NOTHING)]
+    found += [Hypothesis(f"all ciphertext {word}", times) for times, word in EXPANSIONS.items() if times > 1]
+    found.append(Hypothesis("an encoding for each cipher", None))
+    expansions = [*((times, word) for times, word in EXPANSIONS.items()), (None, "an encoding for each cipher")]
+    for times, word in expansions:
+        before = "" if times == 1 else f"{'all ciphertext ' if times else ''}{word} and "
+        found += [Hypothesis(before + words[kind], times, kind) for kind in encryption]
+        found.append(Hypothesis(before + "host work a packet", times, host=True))
+        found.append(Hypothesis(before + "a constant a transfer", times, constant=True))
+    return found
+
+
+def explain(
+    cells: Iterable[Duration],
+    source: str,
+    *,
+    speeds_B_per_s: Mapping[str, float] | None = None,
+    speeds_from: str = "given",
+) -> Explanation:
+    """Fit every hypothesis to measured durations and rank them by BIC.
+
+    The best of many fits random durations better than none does, by chance. So nothing but the spread stands first
+    unless another is clearly better, by STRONG or more.
+
+    * `cells`: durations in seconds, the plain ones of cipher `none` among them.
+    * `speeds_B_per_s`: of the ciphers, from a run; then `size_B` of the data must be known. `speeds_from` names it.
+
+    Raises InputError where a cell has no plain transfer beside it, where there are too few cells, or where speeds are
+    given for other ciphers or without sizes.
+    """
+    cells = list(cells)
+    check(cells, source)
+    fitting = _Fitting(cells, source, speeds_B_per_s)
+    tried = [(hypothesis, fitting.fit(hypothesis)) for hypothesis in hypotheses(speeds=speeds_B_per_s is not None)]
+    least = min(solved.bic for _, solved in tried)
+    tried.sort(key=lambda pair: (pair[0].name != NOTHING or pair[1].bic - least >= STRONG, pair[1].bic))
+    relative = [math.exp(-(solved.bic - least) / 2) for _, solved in tried]
+    far = FAR * tried[0][1].spread
+    fits = [
+        fitting.described(hypothesis, solved, behind=solved.bic - least, weight=weight / sum(relative), far=far)
+        for (hypothesis, solved), weight in zip(tried, relative, strict=True)
+    ]
+    speeds = "fitted to these durations" if speeds_B_per_s is None else f"fitted, and from {speeds_from}"
+    return Explanation(source, len(cells), fits, _sooner(cells), speeds, fitting.per)
+
+
+class _Solved(NamedTuple):
+    bic: float
+    aicc: float
+    spread: float
+    parameters: int
+    expansion: dict[str, float]
+    terms: Numbers
+    left: Numbers
+
+
+class _Fitting:
+    """The durations as arrays: an index of group (data and condition), cipher and size for each cell."""
+
+    def __init__(self, cells: Sequence[Duration], source: str, speeds: Mapping[str, float] | None) -> None:
+        self.cells = cells
+        self.names = labels(cells)
+        self.source = source
+        self.ciphers = sorted({cell.cipher for cell in cells} - {PLAIN})
+        groups = sorted({(cell.data, cell.condition) for cell in cells})
+        self.groups = len(groups)
+        self.group = np.array([groups.index((cell.data, cell.condition)) for cell in cells])
+        self.cipher = np.array([self.ciphers.index(cell.cipher) if cell.cipher != PLAIN else -1 for cell in cells])
+        self.log_T = np.log([cell.duration_s for cell in cells])
+        self.is_cipher = (self.cipher >= 0).astype(np.float64)
+        self.known = all(cell.size_B for cell in cells)
+        self.per = "MB" if self.known else "second of the plain transfer under the fastest condition"
+        self.size = self._sizes()
+        self.at_speed = self._at_speed(speeds)
+
+    def fit(self, hypothesis: Hypothesis) -> _Solved:
+        if hypothesis.expansion is not None:
+            chosen = dict.fromkeys(self.ciphers, hypothesis.expansion)
+            return self._solve(hypothesis, chosen)
+        # Each cipher's encoding is tried in turn, the others held, until none gets better.
+        best = self._solve(hypothesis, {cipher: self._nearest_expansion(cipher) for cipher in self.ciphers})
+        improved = True
+        while improved:
+            improved = False
+            for cipher in self.ciphers:
+                others = (times for times in EXPANSIONS if times != best.expansion[cipher])
+                for times in others:
+                    solved = self._solve(hypothesis, best.expansion | {cipher: times})
+                    if solved.bic < best.bic - 1e-9:
+                        best, improved = solved, True
+        return best
+
+    def described(
+        self, hypothesis: Hypothesis, solved: _Solved, *, behind: float, weight: float, far: float
+    ) -> HypothesisFit:
+        terms = solved.terms
+        fitted = hypothesis.encryption == "fitted"
+        unexplained = {
+            name: 100 * math.expm1(left)
+            for name, left in sorted(zip(self.names, solved.left, strict=True), key=lambda pair: -abs(pair[1]))
+            if abs(left) > far
+        }
+        return HypothesisFit(
+            name=hypothesis.name,
+            parameters=solved.parameters,
+            expansion=solved.expansion,
+            encryption=dict(zip(self.ciphers, terms.tolist(), strict=True)) if fitted else {},
+            share=float(terms[0]) if hypothesis.encryption == "given" else None,
+            host=float(terms[0]) if hypothesis.host else None,
+            constant_s=float(terms[0]) if hypothesis.constant else None,
+            spread_percent=100 * math.expm1(solved.spread),
+            worst_percent=100 * math.expm1(float(np.max(np.abs(solved.left)))),
+            bic=solved.bic,
+            aicc=solved.aicc,
+            behind=behind,
+            weight=weight,
+            unexplained=unexplained,
+        )
+
+    def _solve(self, hypothesis: Hypothesis, expansion: dict[str, float]) -> _Solved:
+        times = np.array([1.0 if c < 0 else expansion[self.ciphers[c]] for c in self.cipher])
+        design = self._design(hypothesis, times)
+        of_terms = design.shape[1]
+        start = self._plain_by_group(times)
+
+        def left(unknown: Numbers) -> Numbers:
+            plain = np.exp(unknown[: self.groups])[self.group]
+            return np.asarray(np.log(times * plain + design @ unknown[self.groups :]) - self.log_T)
+
+        unknown = self._least(left, times, design, start) if of_terms else start
+        residuals = -left(unknown)
+        choices = len(self.ciphers) if hypothesis.expansion is None else 0
+        return self._judged(residuals, self.groups + of_terms + choices + 1, expansion, unknown[self.groups :])
+
+    def _least(self, left: Callable[[Numbers], Numbers], times: Numbers, design: Numbers, start: Numbers) -> Numbers:
+        """Least squares of logarithms, terms at least zero, begun where a straight line through the durations lies."""
+        from scipy.optimize import least_squares
+
+        plain = np.exp(start)[self.group]
+        over = np.exp(self.log_T) - times * plain
+        guess, *_ = np.linalg.lstsq(design, over, rcond=None)
+        terms = np.maximum(guess, 1e-6)
+
+        def slopes(unknown: Numbers) -> Numbers:
+            plain = times * np.exp(unknown[: self.groups])[self.group]
+            whole = plain + design @ unknown[self.groups :]
+            of_groups = np.zeros((len(whole), self.groups))
+            of_groups[np.arange(len(whole)), self.group] = plain / whole
+            return np.hstack([of_groups, design / whole[:, None]])
+
+        low = np.concatenate([np.full(self.groups, -np.inf), np.zeros(len(terms))])
+        solved = least_squares(left, np.concatenate([start, terms]), jac=slopes, bounds=(low, np.inf))
+        return np.asarray(solved.x)
+
+    def _design(self, hypothesis: Hypothesis, times: Numbers) -> Numbers:
+        """Columns of the additive terms, one row a cell; zero for plain cells."""
+        columns: list[Numbers] = []
+        if hypothesis.encryption == "fitted":
+            columns += [self.size * (self.cipher == place) for place in range(len(self.ciphers))]
+        if hypothesis.encryption == "given":
+            columns.append(self.at_speed)
+        if hypothesis.host:
+            columns.append(self.size * times * self.is_cipher)
+        if hypothesis.constant:
+            columns.append(self.is_cipher)
+        return np.column_stack(columns) if columns else np.empty((len(self.cells), 0))
+
+    def _plain_by_group(self, times: Numbers) -> Numbers:
+        """Logarithm of each group's plain time where there are no additive terms: exact then, a start else."""
+        return np.asarray(
+            np.bincount(self.group, self.log_T - np.log(times), self.groups)
+            / np.bincount(self.group, minlength=self.groups)
+        )
+
+    def _nearest_expansion(self, cipher: str) -> float:
+        plain = np.log(self._means())
+        mine = self.cipher == self.ciphers.index(cipher)
+        ratio = float(np.median((self.log_T - plain[self.group])[mine]))
+        return min(EXPANSIONS, key=lambda times: abs(math.log(times) - ratio))
+
+    def _means(self) -> Numbers:
+        """The plain durations by group; of several runs their geometric mean."""
+        plain = self.cipher < 0
+        logs = np.bincount(self.group[plain], self.log_T[plain], self.groups)
+        return np.asarray(np.exp(logs / np.bincount(self.group[plain], minlength=self.groups)))
+
+    def _sizes(self) -> Numbers:
+        if self.known:
+            return np.array([(cell.size_B or 0.0) / 1e6 for cell in self.cells])
+        # Packets are as many as bytes: the plain time under one condition stands for them.
+        fastest: defaultdict[str, float] = defaultdict(lambda: math.inf)
+        for cell, mean in zip(self.cells, self._means()[self.group], strict=True):
+            fastest[cell.data] = min(fastest[cell.data], float(mean))
+        return np.array([fastest[cell.data] for cell in self.cells])
+
+    def _at_speed(self, speeds: Mapping[str, float] | None) -> Numbers:
+        if speeds is None:
+            return np.zeros(len(self.cells))
+        if not self.known:
+            raise InputError(
+                f"{self.source}: speeds of ciphers need the bytes of the data", hint="add a column size_B, or no speeds"
+            )
+        missing = [cipher for cipher in self.ciphers if cipher not in speeds]
+        if missing:
+            raise InputError(
+                f"{self.source}: there is no speed of {missing[0]}", hint=f"speeds are of {', '.join(speeds)}"
+            )
+        return np.array([0.0 if c.cipher == PLAIN else (c.size_B or 0.0) / speeds[c.cipher] for c in self.cells])
+
+    def _judged(self, left: Numbers, parameters: int, expansion: dict[str, float], terms: Numbers) -> _Solved:
+        cells = len(left)
+        spare = cells - parameters - 1
+        if spare < 1:
+            raise InputError(
+                f"{self.source}: {cells} durations are too few for {parameters} unknowns",
+                hint="more conditions, more ciphers or repeated runs",
+            )
+        # Durations of four digits never agree better than this; without it a perfect fit would have no likelihood.
+        variance = max(float(left @ left) / cells, 1e-10)
+        deviance = cells * math.log(variance)
+        bic = deviance + parameters * math.log(cells)
+        aicc = deviance + 2 * parameters + 2 * parameters * (parameters + 1) / spare
+        return _Solved(bic, aicc, math.sqrt(variance), parameters, expansion, terms, left)
+
+
+def _sooner(cells: Iterable[Duration]) -> dict[str, float]:
+    cells = list(cells)
+    plain: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for cell in cells:
+        if cell.cipher == PLAIN:
+            plain[cell.data, cell.condition].append(cell.duration_s)
+    ratios = {
+        name: cell.duration_s / (sum(alike) / len(alike))
+        for name, cell in zip(labels(cells), cells, strict=True)
+        if cell.cipher != PLAIN and (alike := plain[cell.data, cell.condition])
+    }
+    return dict(sorted(((name, ratio) for name, ratio in ratios.items() if ratio < 1), key=lambda pair: pair[1]))

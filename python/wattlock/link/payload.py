@@ -8,12 +8,15 @@ from wattlock.errors import InputError
 from wattlock.study.cases import CatalogueRow
 
 Encoding = Literal["raw", "base64", "hex", "base64x2"]
+# Octets in a packet of 1500 without UDP's or TCP's own and those of IP; TCP with its timestamps (RFC 768, 791, 9293,
+# 7323).
+PACKET_B = {"udp": 1_500 - 28, "tcp": 1_500 - 52}
 PADDED = {"ecb", "cbc"}
 # A frame's protection and a key's establishment encrypt no message of the user's.
 NO_MESSAGE = {"frame", "link", "establish", "sign"}
 
 
-class Parts(NamedTuple):
+class PayloadParts(NamedTuple):
     """Octets of a payload by what they are; a whole transfer's, or one packet's.
 
     * `iv_B`: the IV or nonce, in front of the ciphertext; `padding_B`: PKCS#7 of ECB and CBC; `tag_B`: an AEAD's.
@@ -31,12 +34,12 @@ class Parts(NamedTuple):
         """All of them: what is handed to UDP or TCP."""
         return sum(self)
 
-    def times(self, count: int) -> "Parts":
+    def times(self, count: int) -> "PayloadParts":
         """So many of them."""
-        return Parts(*(count * part for part in self))
+        return PayloadParts(*(count * part for part in self))
 
 
-class Group(NamedTuple):
+class PacketGroup(NamedTuple):
     """Packets of one size.
 
     * `wire_B`: payload of each; `parts`: octets of all `packets` together.
@@ -44,7 +47,7 @@ class Group(NamedTuple):
 
     wire_B: int
     packets: int
-    parts: Parts
+    parts: PayloadParts
 
 
 def encoded_B(octets_B: int, encoding: Encoding) -> int:
@@ -59,7 +62,7 @@ def encoded_B(octets_B: int, encoding: Encoding) -> int:
     return 2 * octets_B if encoding == "hex" else octets_B
 
 
-def expanded(plain_B: int, cipher: CatalogueRow | None, encoding: Encoding = "raw") -> Parts:
+def expanded(plain_B: int, cipher: CatalogueRow | None, encoding: Encoding = "raw") -> PayloadParts:
     """One message of `plain_B` octets as it leaves: encrypted, then encoded.
 
     * `cipher`: its row of the catalogue; None sends the plaintext.
@@ -75,7 +78,7 @@ def expanded(plain_B: int, cipher: CatalogueRow | None, encoding: Encoding = "ra
         iv_B, tag_B = cipher["iv_B"], cipher["tag_bits"] // 8
         padding_B = block_B - plain_B % block_B if cipher["mode"] in PADDED else 0
     sealed_B = plain_B + iv_B + padding_B + tag_B
-    return Parts(plain_B, iv_B, padding_B, tag_B, encoded_B(sealed_B, encoding) - sealed_B)
+    return PayloadParts(plain_B, iv_B, padding_B, tag_B, encoded_B(sealed_B, encoding) - sealed_B)
 
 
 def largest_plain_B(room_B: int, cipher: CatalogueRow | None, encoding: Encoding) -> int:
@@ -90,16 +93,17 @@ def largest_plain_B(room_B: int, cipher: CatalogueRow | None, encoding: Encoding
     return low_B
 
 
-def whole(data_B: int, packet_B: int, cipher: CatalogueRow | None, encoding: Encoding) -> list[Group]:
+def whole(data_B: int, packet_B: int, cipher: CatalogueRow | None, encoding: Encoding) -> list[PacketGroup]:
     """A file that is encrypted once and then cut into packets of `packet_B` octets, the last one smaller."""
     parts = expanded(data_B, cipher, encoding)
     full, rest_B = divmod(parts.wire_B, packet_B)
-    first = Parts(*apportioned(full * packet_B, parts))
-    last = Parts(*(all_B - first_B for all_B, first_B in zip(parts, first, strict=True)))
-    return [Group(size_B, count, of) for size_B, count, of in ((packet_B, full, first), (rest_B, 1, last)) if of.wire_B]
+    first = PayloadParts(*apportioned(full * packet_B, parts))
+    last = PayloadParts(*(all_B - first_B for all_B, first_B in zip(parts, first, strict=True)))
+    groups = (PacketGroup(packet_B, full, first), PacketGroup(rest_B, 1, last))
+    return [group for group in groups if group.parts.wire_B]
 
 
-def packets(sizes: Iterable[tuple[int, int]], cipher: CatalogueRow | None, encoding: Encoding) -> list[Group]:
+def packets(sizes: Iterable[tuple[int, int]], cipher: CatalogueRow | None, encoding: Encoding) -> list[PacketGroup]:
     """Messages that are encrypted each for itself, a packet each: a capture's distribution, or equal ones.
 
     * `sizes`: octets of plaintext and how many messages have so many.
@@ -108,7 +112,7 @@ def packets(sizes: Iterable[tuple[int, int]], cipher: CatalogueRow | None, encod
     for plain_B, count in sizes:
         parts = expanded(plain_B, cipher, encoding)
         if count and parts.wire_B:
-            groups.append(Group(parts.wire_B, count, parts.times(count)))
+            groups.append(PacketGroup(parts.wire_B, count, parts.times(count)))
     return groups
 
 

@@ -1,27 +1,38 @@
-"""A scenario of sending: who sends what to whom over which air, read from TOML and validated."""
+"""A scenario of sending, read from TOML and validated: a transfer over 802.11, or a message of another radio.
 
-from collections.abc import Iterator, Mapping, Sequence
+Values that are crossed in several of them make every combination a scenario of its own.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
-from wattlock.definitions import Form, Shelf, Table, Text
+from wattlock.definitions import Form, Shelf, Table, Text, suggestion, validated
 from wattlock.definitions.changes import changed as with_changes
-from wattlock.errors import InputError
-from wattlock.link.payload import Encoding
+from wattlock.errors import EvidenceError, InputError, WattlockError
+from wattlock.link.ble import Ble
+from wattlock.link.framing import Role, Whole
+from wattlock.link.ieee802154 import Ieee802154
+from wattlock.link.lorawan import Lorawan
+from wattlock.link.payload import Encoding, expanded, size_B
+from wattlock.study.cases import CatalogueRow
 
 Topology = Literal["adhoc", "to-ap", "bss"]
 Phy = Literal["b", "g", "a", "n", "ac", "ax"]
 Protection = Literal["none", "wep", "tkip", "ccmp", "ccmp256", "gcmp", "gcmp256"]
 Engine = Literal["closed-form", "bianchi", "dcf"]
-Role = Literal["sender", "access-point", "receiver"]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
+Standard: TypeAlias = Annotated[Ble | Ieee802154 | Lorawan, Field(discriminator="standard")]
 LINEAR = "linear"
-# What the scenario says under names of its own.
-OWN: tuple[str, ...] = (
+"""The `phy` of a message over a radio that is not 802.11."""
+# What a scenario says itself, and `air` may not.
+KEYS: tuple[str, ...] = (
     "phy",
     "topology",
     "protection",
@@ -33,15 +44,23 @@ OWN: tuple[str, ...] = (
     "seed",
     "id",
 )
-OWN += ("kind", "schema", "stations", "power_save", "distance_m", "walls_dB", "rssi_dBm", "rate_Mb_s", "mcs", "band")
-OWN += ("preamble", "basic_rates_Mb_s")
+KEYS += ("kind", "schema", "stations", "power_save", "distance_m", "walls_dB", "rssi_dBm", "rate_Mb_s", "mcs", "band")
+KEYS += ("preamble", "basic_rates_Mb_s")
 # Where those stand that are not called the same; what a transfer has no use for stands nowhere.
 ELSEWHERE = {key: f"signal.{key}" for key in ("distance_m", "walls_dB", "rssi_dBm")}
 ELSEWHERE |= {"payload_B": "payload.payload_B", "datagrams": "payload.data_B"}
 ELSEWHERE |= dict.fromkeys(("duration_s", "id", "kind", "schema", "stations", "power_save"), "")
+OF_PHY = ("rate_Mb_s", "mcs", "band", "preamble", "basic_rates_Mb_s")
+"""Keys that belong to one PHY and not to another."""
+SOURCES = ("payload.data_B", "payload.file", "payload.sizes")
+IN_MESSAGE = {"payload.data_B": "payload_B", "payload.payload_B": "payload_B", "payload.file": "payload_B"}
+"""Of a scenario of 802.11, its place in a message of another radio."""
+LARGEST_CROSSING = 1_000
+# A frame at a time is walked through: more than this is a file for another radio.
+MOST_B = 16 * 1024 * 1024
 
 
-class Spread(Table):
+class PositionLaw(Table):
     """A law that a position is drawn from: `uniform` from `low` to `high`, `normal` by `mean` and `sigma`."""
 
     law: Literal["uniform", "normal"]
@@ -71,9 +90,9 @@ class Signal(Table):
     * limits: those of `wattlock-net air`, less the 3 dB that are asked beside.
     """
 
-    distance_m: Annotated[float, Field(gt=0, le=100_000)] | Spread | None = None
-    walls_dB: Annotated[float, Field(ge=0)] | Spread | None = None
-    rssi_dBm: Annotated[float, Field(ge=-197, le=47)] | Spread | None = None
+    distance_m: Annotated[float, Field(gt=0, le=100_000)] | PositionLaw | None = None
+    walls_dB: Annotated[float, Field(ge=0)] | PositionLaw | None = None
+    rssi_dBm: Annotated[float, Field(ge=-197, le=47)] | PositionLaw | None = None
     positions: Annotated[int, Field(ge=20, le=10_000)] = 100
 
     @model_validator(mode="after")
@@ -85,20 +104,20 @@ class Signal(Table):
         return self
 
     @property
-    def laws(self) -> dict[str, Spread]:
+    def laws(self) -> dict[str, PositionLaw]:
         """What is drawn."""
-        return {key: one for key, one in self._given() if isinstance(one, Spread)}
+        return {key: value for key, value in self._given() if isinstance(value, PositionLaw)}
 
     @property
     def numbers(self) -> dict[str, float]:
         """What is fixed."""
-        return {key: one for key, one in self._given() if not isinstance(one, Spread)}
+        return {key: value for key, value in self._given() if not isinstance(value, PositionLaw)}
 
-    def _given(self) -> Iterator[tuple[str, float | Spread]]:
+    def _given(self) -> Iterator[tuple[str, float | PositionLaw]]:
         for key in ("distance_m", "walls_dB", "rssi_dBm"):
-            one: float | Spread | None = getattr(self, key)
-            if one is not None:
-                yield key, one
+            value: float | PositionLaw | None = getattr(self, key)
+            if value is not None:
+                yield key, value
 
 
 class Payload(Table):
@@ -136,7 +155,7 @@ class Radios(Table):
     access_point: Text | None = None
     receiver: Text | None = None
 
-    def of(self, role: Role) -> str | None:
+    def card_of(self, role: Role) -> str | None:
         """The card of a node."""
         name: str | None = getattr(self, role.replace("-", "_"))
         return name
@@ -160,7 +179,7 @@ class Host(Table):
         return value
 
 
-class Cost(Table):
+class ComputingCost(Table):
     """What computing costs: device cards of sender and receiver, and cycles a byte where no run has them.
 
     * `cycles_per_B`: your own figure; it needs a device card that values cycles, and consent.
@@ -195,13 +214,13 @@ class Scenario(Table):
     signal: Signal = Signal()
     radio: Text | Radios = Radios()
     host: Host = Host()
-    cost: Cost = Cost()
+    cost: ComputingCost = ComputingCost()
     air: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _no_key_twice(self) -> Self:
         for key in self.air:
-            if key in OWN:
+            if key in KEYS:
                 place = ELSEWHERE.get(key, key)
                 known = f"set {place} in its place" if place else "a transfer is asked of the air without it"
                 raise ValueError(f"air.{key} can't be set: {known}")
@@ -225,34 +244,115 @@ class Scenario(Table):
 
     def radio_of(self, role: Role) -> str | None:
         """The radio card of a node."""
-        return self.radio.of(role) if isinstance(self.radio, Radios) else self.radio
+        return self.radio.card_of(role) if isinstance(self.radio, Radios) else self.radio
 
 
-class Named(NamedTuple):
-    """A scenario, its name or path, and what was asked for in place of what it says."""
+class RadioMessage(Table):
+    """A message over a radio that is not 802.11: what is sent and by what.
+
+    * `payload_B`: the plain message; `cipher_B`: nonce, padding and tag that an application's cipher adds;
+      `encoding_B`: what base64 or hexadecimal adds on top.
+    * `sender`, `receiver`: radio cards, or a path; without a receiver its joules are nobody's.
+    * `period_us`: a message every so often, the rest of the time is idle; 0 counts the message alone.
+    * `tx_power_dBm`: the sender's, where its card knows several.
+    """
+
+    phy: Literal["linear"] = "linear"
+    title: Text = "a message"
+    note: str = ""
+    payload_B: Annotated[int, Field(ge=0, le=MOST_B)]
+    cipher_B: Annotated[int, Field(ge=0, le=MOST_B)] = 0
+    encoding_B: Annotated[int, Field(ge=0, le=MOST_B)] = 0
+    period_us: Whole = 0
+    sender: Text
+    receiver: Text | None = None
+    tx_power_dBm: float | None = None
+    link: Standard
+
+    @model_validator(mode="after")
+    def _a_gateway_has_no_card(self) -> Self:
+        if self.receiver and self.link.standard == "lorawan":
+            raise ValueError("a gateway of LoRaWAN is on the mains; leave receiver out")
+        return self
+
+
+KindOfScenario = TypeVar("KindOfScenario", bound=Scenario | RadioMessage)
+
+
+class Named(NamedTuple, Generic[KindOfScenario]):
+    """A scenario, its name or path, and what was requested in place of what it says."""
 
     name: str
-    scenario: Scenario
+    scenario: KindOfScenario
     changed: dict[str, Any]
 
     @property
     def label(self) -> str:
         """The name with what was changed."""
-        shown = {key: value for key, value in self.changed.items() if not key.startswith("cost.")}
-        if sizes := shown.pop("payload.sizes", None):
-            shown = {key: value for key, value in shown.items() if not key.startswith("payload.")}
-            shown["messages"] = sum(count for _, count in sizes)
-        changed = (f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in shown.items())
-        return " ".join([self.name, *changed])
+        return label_of(self.name, self.changed)
 
     @property
     def title(self) -> str:
-        """The scenario's own title, and what was changed of what it says."""
+        """The scenario's own title, and what was changed of what it says; of a message its length."""
+        if isinstance(self.scenario, RadioMessage):
+            octets_B = self.scenario.payload_B
+            return f"{self.scenario.title}, {octets_B:,} {'octet' if octets_B == 1 else 'octets'}"
         changed = self.label.removeprefix(self.name).strip()
         return f"{self.scenario.title}; changed: {changed}" if changed else self.scenario.title
 
 
-FORM = Form("wifi", "A scenario of 802.11: who sends what to whom over which air.", Scenario, ("wifi",))
+class RefusedScenario(NamedTuple):
+    """A scenario that can't be, and why."""
+
+    label: str
+    error: WattlockError
+
+    @property
+    def reason(self) -> str:
+        """The error without the label, which the row itself says."""
+        name = self.label.split(maxsplit=1)[0]
+        return self.error.message.removeprefix(f"link {self.label}: ").removeprefix(f"link {name}: ")
+
+
+def or_refused(label: str, act: Callable[..., Any], *what: Any) -> Any:
+    """What is made of a scenario, or its refusal."""
+    try:
+        return act(*what)
+    except (InputError, EvidenceError) as error:
+        return RefusedScenario(label, error)
+
+
+def label_of(name: str, changes: Mapping[str, Any]) -> str:
+    """A scenario's name with what was changed of it: not what only values it, and of sizes how many messages."""
+    kept = {key: value for key, value in changes.items() if value is not None or key == "payload.cipher"}
+    shown = {key: value for key, value in kept.items() if not key.startswith("cost.")}
+    if sizes := shown.pop("payload.sizes", None):
+        shown = {key: value for key, value in shown.items() if not key.startswith("payload.")}
+        shown["messages"] = sum(count for _, count in sizes)
+    changed = (f"{key.rpartition('.')[2]}={'none' if value is None else value}" for key, value in shown.items())
+    return " ".join([name, *changed])
+
+
+def _message_form(name: str, title: str, standard: type[Table], radio: str) -> Form:
+    # In a file both keys must be there, by which the model is chosen.
+    tag: Any = (standard.model_fields["standard"].annotation, ...)
+    linear: Any = (Literal["linear"], ...)
+    link = create_model(standard.__name__, __base__=standard, standard=tag)
+    model = create_model(f"{standard.__name__}Message", __base__=RadioMessage, phy=linear, link=(link, ...))
+    words = {"standard": name, "title": title, "radio": radio}
+    return Form(name, f"A message over {title}.", model, ("message", f"message-{name}"), words)
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        Form("wifi", "A scenario of 802.11: who sends what to whom over which air.", Scenario, ("wifi",)),
+        _message_form("ble", "Bluetooth Low Energy", Ble, "nrf52840-ble"),
+        _message_form("802154", "IEEE 802.15.4", Ieee802154, "nrf52840-802154"),
+        _message_form("lorawan", "LoRaWAN", Lorawan, "sx1262-lora"),
+    )
+}
+"""By the radio, as `wattlock link --template` takes it."""
 SCENARIOS = Shelf("link scenario", "scenarios", "links", Scenario, label="link")
 
 
@@ -269,24 +369,13 @@ def read(name_or_path: str | Path) -> tuple[str, dict[str, Any]]:
     return str(name_or_path), SCENARIOS.tables(SCENARIOS.find(name_or_path))
 
 
-def is_linear(name_or_path: str | Path) -> bool:
-    """Whether a scenario is of a radio that is not 802.11: `link.linear` answers it."""
-    return read(name_or_path)[1].get("phy") == LINEAR
+def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Named[Scenario]:
+    """Read and check a scenario of 802.11."""
+    return checked(*read(name_or_path), changes)
 
 
-def linear_ones(files: Sequence[str]) -> list[str]:
-    """The scenarios of radios that are not 802.11: all of them, or none.
-
-    Raises InputError where there are both kinds.
-    """
-    found = [file for file in files if is_linear(file)]
-    if found and len(found) < len(files):
-        raise InputError(f"{found[0]} is of another kind of radio than the others", hint="ask for them one by one")
-    return found
-
-
-def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Named:
-    """A scenario of tables, with what is asked for in place of what they say.
+def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Named[Scenario]:
+    """A scenario of tables, with what is requested in place of what they say.
 
     * `changes`: values by dotted path, as `payload.encoding`; None takes a key away.
 
@@ -294,10 +383,144 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
     """
     changes = dict(changes or {})
     scenario = SCENARIOS.checked(f"link {name}", with_changes(f"link {name}", tables, changes))
-    named = {key: value for key, value in changes.items() if value is not None or key == "payload.cipher"}
-    return Named(name, scenario, named)
+    return Named(name, scenario, changes)
 
 
-def load(name_or_path: str | Path, changes: Mapping[str, Any] | None = None) -> Named:
-    """Read and check a scenario."""
-    return checked(*read(name_or_path), changes)
+def message_of(tables: Mapping[str, Any], origin: str) -> RadioMessage:
+    """A message from tables.
+
+    Raises InputError that names `origin` and every key that is wrong.
+    """
+    return validated(RadioMessage, tables, origin)
+
+
+def is_message(tables: Mapping[str, Any]) -> bool:
+    """Whether a scenario is a message of a radio that is not 802.11."""
+    return tables.get("phy") == LINEAR
+
+
+def messages_among(files: Sequence[str]) -> list[str]:
+    """The scenarios of radios that are not 802.11: all of them, or none.
+
+    Raises InputError where there are both kinds.
+    """
+    found = [file for file in files if is_message(read(file)[1])]
+    if found and len(found) < len(files):
+        raise InputError(f"{found[0]} is of another kind of radio than the others", hint="ask for them one by one")
+    return found
+
+
+# Several scenarios, and values crossed in each: every combination is a scenario of its own.
+
+
+def cross(
+    files: Sequence[str],
+    crossed: Mapping[str, Sequence[Any]],
+    fixed: Mapping[str, Any] | None = None,
+    ciphers: Mapping[str, CatalogueRow] | None = None,
+) -> list[Named[Any] | RefusedScenario]:
+    """Every scenario under every combination of values, the last key's values soonest.
+
+    * `files`: names or TOML files; `crossed`: values by the key that they change; `fixed`: keys that have one value.
+    * `ciphers`: rows of the catalogue, needed for messages alone: what a cipher adds may be too much for one.
+
+    Raises InputError where there are more than `LARGEST_CROSSING`, or a scenario of 802.11 can't be.
+    """
+    found: list[Named[Any] | RefusedScenario] = []
+    for name, tables in [read(file) for file in files]:
+        for values in product(*crossed.values()):
+            changes = {**dict(zip(crossed, values, strict=True)), **(fixed or {})}
+            made = or_refused(label_of(name, changes), under, name, tables, changes, ciphers)
+            if isinstance(made, RefusedScenario) and not is_message(tables):
+                raise made.error
+            found.append(made)
+            if len(found) > LARGEST_CROSSING:
+                hint = "ask for fewer values at once, or let `wattlock sweep` answer them"
+                raise InputError(f"more than {LARGEST_CROSSING} scenarios", hint=hint)
+    return found
+
+
+def under(
+    name: str,
+    tables: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    ciphers: Mapping[str, CatalogueRow] | None = None,
+) -> Named[Any]:
+    """A scenario of tables under changes by path; what they take the place of goes.
+
+    * `ciphers`: rows of the catalogue, needed for messages alone, of which a cipher becomes octets.
+
+    Raises InputError naming every key that is wrong.
+    """
+    if is_message(tables):
+        try:
+            changed = _changed(tables, changes, ciphers or {})
+        except InputError as error:
+            raise InputError(f"link {name}: {error.message}", hint=error.hint) from error
+        return Named(name, message_of(changed, f"link {name}"), dict(changes))
+    every = {**changes, **_replaced(changes)}
+    if "phy" in every and every["phy"] != tables.get("phy"):
+        every = {**dict.fromkeys(OF_PHY), **every}
+    return checked(name, tables, every)
+
+
+def ciphers_of(
+    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any] | None = None
+) -> list[str]:
+    """The ids of the ciphers that encrypt in scenarios under changes."""
+    key = "payload.cipher"
+    if key in crossed or key in (fixed or {}):
+        found = [*crossed.get(key, ()), (fixed or {}).get(key)]
+    else:
+        payloads = [read(file)[1].get("payload") for file in files]
+        found = [payload.get("cipher") for payload in payloads if isinstance(payload, dict)]
+    return sorted({cipher for cipher in found if cipher and isinstance(cipher, str)})
+
+
+def _replaced(changes: Mapping[str, Any]) -> dict[str, None]:
+    """What goes when another takes its place: data comes from one source, and a signal from one of two."""
+    gone: list[str] = []
+    if any(key in changes for key in SOURCES):
+        gone += [key for key in SOURCES if key not in changes]
+    if "signal.rssi_dBm" in changes:
+        gone += [key for key in ("signal.distance_m", "signal.walls_dB") if key not in changes]
+    elif "signal.distance_m" in changes:
+        gone.append("signal.rssi_dBm")
+    return dict.fromkeys(gone)
+
+
+def _changed(
+    tables: Mapping[str, Any], changes: Mapping[str, Any], ciphers: Mapping[str, CatalogueRow]
+) -> dict[str, Any]:
+    """The tables of a message under changes by path, as for scenarios of 802.11; cipher and encoding become octets."""
+    changed = deepcopy(dict(tables))
+    values = {path: value for path, value in changes.items() if value is not None}
+    cipher, encoding = values.pop("payload.cipher", None), values.pop("payload.encoding", None)
+    if "radio" in values:
+        # Of all nodes, as with 802.11; a gateway has none.
+        values |= dict.fromkeys(("sender", *(["receiver"] if "receiver" in changed else [])), values.pop("radio"))
+    if "payload.file" in values:
+        values["payload.file"] = size_B(values["payload.file"])
+    for path, value in values.items():
+        table, *rest = IN_MESSAGE.get(path, path).split(".")
+        if rest and isinstance(changed.setdefault(table, {}), dict):
+            changed[table][".".join(rest)] = value
+        elif rest:
+            raise InputError(f"{path}: {table} is no table", hint=f"{table} is {changed[table]!r}")
+        else:
+            changed[table] = value
+    if cipher or encoding:
+        plain_B = changed.get("payload_B")
+        if not isinstance(plain_B, int):
+            raise InputError("payload_B: is missing", hint="--payload-B says how long the message is")
+        parts = expanded(plain_B, ciphers.get(cipher) if cipher else None, _encoding(encoding or "raw"))
+        changed["cipher_B"] = parts.iv_B + parts.padding_B + parts.tag_B
+        changed["encoding_B"] = parts.encoding_B
+    return changed
+
+
+def _encoding(encoding: str) -> Any:
+    if encoding not in get_args(Encoding):
+        hint = suggestion(encoding, get_args(Encoding), "there are")
+        raise InputError(f'--encoding: no encoding "{encoding}"', hint=hint)
+    return encoding

@@ -14,8 +14,9 @@ import polars as pl
 
 from wattlock.analysis.effects import Ratio
 from wattlock.link import scenario
-from wattlock.link.wifi.evaluate import Answer, evaluate
-from wattlock.link.wifi.tables import SCENARIOS
+from wattlock.link.layers import SCENARIOS
+from wattlock.link.ledger import LinkAnswer
+from wattlock.link.wifi import evaluate
 from wattlock.papers.judges import Transfer
 from wattlock.papers.judges.implementations import KEY_BITS, place_of
 from wattlock.papers.record import Papers
@@ -102,7 +103,7 @@ def send(
     of_small, of_signals = answers[len(rows) :][: len(small)], answers[len(rows) + len(small) :]
     others = [_small(size_B, answer) for size_B, answer in zip(SMALL_B, of_small, strict=True)]
     for number, answer in enumerate(of_signals):
-        if answer.transfer.delivered:
+        if answer.ledger.delivered:
             name = "fragmented" if number % 2 else "whole"
             others.append(_plain(name, answer, signal_dBm=SIGNALS_dBm[number // 2]))
     return Sent(cases, others)
@@ -113,7 +114,7 @@ def _full(changes: Mapping[str, Any], *, poor: str) -> dict[str, Any]:
     return own | ({"signal.positions": POSITIONS} if poor == "adhoc_poor" else {})
 
 
-def _variant(changes: Mapping[str, Any]) -> scenario.Named:
+def _variant(changes: Mapping[str, Any]) -> scenario.Named[scenario.Scenario]:
     return scenario.load("adhoc-open", {**_full({}, poor=""), "payload.data_B": 100_000, **changes})
 
 
@@ -122,7 +123,7 @@ def _kinds(papers: Papers) -> list[str]:
     return [*papers.sending, "image"]
 
 
-def _cases(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, Answer], data: str) -> list[Sending]:
+def _cases(papers: Papers, estimates: pl.DataFrame, rows: Mapping[str, LinkAnswer], data: str) -> list[Sending]:
     table = papers.sending.get(data)
     plain_s = rows["adhoc_open"].duration_ns * 1e-9
     data_B = SENT_B * (table.of(PLAIN, "adhoc_open") / plain_s) if table else _images_B(papers)
@@ -147,7 +148,7 @@ def _images_B(papers: Papers) -> float:
     return 1e3 * float(image["from_KB"] + image["to_KB"])
 
 
-def _taken(answer: Answer, times: float) -> tuple[Ratio, Ratio | None]:
+def _taken(answer: LinkAnswer, times: float) -> tuple[Ratio, Ratio | None]:
     """Seconds and radio joules of so many times the data; of drawn positions the median and 95 %."""
     if answer.positions:
         here = answer.positions[0]
@@ -159,7 +160,7 @@ def _taken(answer: Answer, times: float) -> tuple[Ratio, Ratio | None]:
     return Ratio(seconds, seconds, seconds), _radio(answer, times)
 
 
-def _radio(answer: Answer, times: float) -> Ratio | None:
+def _radio(answer: LinkAnswer, times: float) -> Ratio | None:
     if not answer.by_states:
         return None
     sides = ("J", "low_J", "high_J")
@@ -190,15 +191,15 @@ def _host(cost: Mapping[str, Any] | None, data_B: float) -> tuple[Ratio | None, 
     return seconds, Ratio(*(times * 1e-6 * cost[name] for name in ("energy_uJ", "energy_low_uJ", "energy_high_uJ")))
 
 
-def _plain(name: str, answer: Answer, *, signal_dBm: float | None = None) -> Transfer:
+def _plain(name: str, answer: LinkAnswer, *, signal_dBm: float | None = None) -> Transfer:
     """As much as asked of the data that arrives: what is lost for good was paid for, too."""
-    seconds, joules = _taken(answer, answer.transfer.requested / answer.transfer.delivered)
+    seconds, joules = _taken(answer, answer.ledger.requested / answer.ledger.delivered)
     return Transfer(name, "", PLAIN, seconds, joules, signal_dBm=signal_dBm, evidence=answer.evidence)
 
 
-def _small(size_B: int, answer: Answer) -> Transfer:
+def _small(size_B: int, answer: LinkAnswer) -> Transfer:
     """Of the radios' joules beyond idling, what is not spent on the payload's own octets."""
-    lines = [(line.what, answer.joules_of(line) or 0.0) for line in answer.transfer.lines]
+    lines = [(line.what, answer.joules_of(line) or 0.0) for line in answer.ledger.lines]
     whole = sum(joules for _, joules in lines)
     share = 1 - sum(joules for what, joules in lines if what == "payload") / whole if whole else None
     found = _plain("packet", answer)

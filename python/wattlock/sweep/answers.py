@@ -11,12 +11,9 @@ import polars as pl
 
 from wattlock.advise import advise, question
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.link.crossing import under
-from wattlock.link.lowpower import linear
-from wattlock.link.lowpower import rows as linear_rows
-from wattlock.link.lowpower.crossing import changed
-from wattlock.link.wifi import rows as wifi_rows
-from wattlock.link.wifi.evaluate import Refused, evaluate_each
+from wattlock.link import lowpower, wifi
+from wattlock.link.ledger import LinkAnswer, figures
+from wattlock.link.scenario import RefusedScenario, under
 from wattlock.sweep import beside_ns3, cores, lives, resampled
 from wattlock.sweep.plan import Chunk, Kind, Plan, Ready
 from wattlock.targets import toolbox
@@ -167,14 +164,12 @@ def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Ma
     Raises InputError where it can't be asked.
     """
     changes = grid.changes(varied)
-    if grid.kind in {"wifi", "ns3"}:
-        return under(name, tables, changes)
+    if grid.kind in {"wifi", "ns3", "linear"}:
+        return under(name, tables, changes, plan.ciphers)
     if grid.kind == "battery":
         return lives.checked(name, tables, changes)
     if grid.kind == "run":
         return resampled.checked(name, tables, changes)
-    if grid.kind == "linear":
-        return linear.message_of(changed(name, tables, changes, plan.ciphers), f"link {name}")
     label = f"profile {name}"
     if cores.KEY in changes:
         changes = cores.on_core(label, tables, changes, plan.own)
@@ -200,23 +195,20 @@ def _results(
     return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
 
 
-def _wifi(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
-    for one in evaluate_each(
-        every, toolbox.find(), plan.ciphers, own=plan.own, allow_assumed=plan.allow_assumed, beside=False
-    ):
-        if isinstance(one, Refused):
-            yield _of(f"link {one.label}", one.error)
-        else:
-            yield wifi_rows.figures(one) | {"frames": one.transfer.frames}
+def _wifi(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    net, own, allow_assumed = toolbox.find(), plan.own, plan.allow_assumed
+    answers = wifi.evaluate_each(requested, net, plan.ciphers, own=own, allow_assumed=allow_assumed, shifted=False)
+    return map(_link_row, answers)
 
 
-def _linear(plan: Plan, every: Sequence[linear.Message]) -> Iterator[Row | WattlockError]:
-    def row(message: linear.Message) -> Row:
-        answer = linear.evaluate(message, allow_assumed=plan.allow_assumed, own=plan.own)
-        found = linear_rows.summary("", answer, answer)
-        return found | {"total_J": found["total_uJ"] * 1e-6, "marginal_J": found["marginal_uJ"] * 1e-6}
+def _linear(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    return map(_link_row, lowpower.evaluate_each(requested, own=plan.own, allow_assumed=plan.allow_assumed))
 
-    return (_or_error(row, one) for one in every)
+
+def _link_row(answer: LinkAnswer | RefusedScenario) -> Row | WattlockError:
+    if isinstance(answer, RefusedScenario):
+        return _of(f"link {answer.label}", answer.error)
+    return figures(answer)
 
 
 def _advise(plan: Plan, every: Sequence[question.Question]) -> Iterator[Row | WattlockError]:

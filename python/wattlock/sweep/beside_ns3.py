@@ -6,29 +6,28 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wattlock.errors import InputError, WattlockError
-from wattlock.link.engines import ns3
-from wattlock.link.wifi import air
-from wattlock.link.wifi.evaluate import largest_question
+from wattlock.link import air, ns3
+from wattlock.link.wifi import largest_question
 from wattlock.targets import toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wattlock.link.scenario import Named
+    from wattlock.link.scenario import Named, Scenario
     from wattlock.study.cases import CatalogueRow
 
-Asked: TypeAlias = "tuple[air.Question, air.Answer, dict[str, Any], list[str]]"
+Asked: TypeAlias = "tuple[air.AirQuestion, air.AirAnswer, dict[str, Any], list[str]]"
 """A scenario's question, the simulator's answer, what ns-3 is asked, and in what the two are not the same."""
 KEY, ENGINE, OURS = "engine", "ns3", "dcf"
 
 
-def described(every: Sequence[Named], ciphers: Mapping[str, CatalogueRow]) -> list[Asked | WattlockError]:
+def described(every: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]) -> list[Asked | WattlockError]:
     """What ns-3 is asked of each scenario's packets of the commonest size, or why it can't be."""
     questions = [_or_error(largest_question, named, ciphers) for named in every]
     asked = [(named, one) for named, one in zip(every, questions, strict=True) if not isinstance(one, InputError)]
     answers = iter(air.answers(toolbox.find(), asked))
 
-    def words(question: air.Question | InputError) -> Any:
+    def words(question: air.AirQuestion | InputError) -> Any:
         if isinstance(question, InputError):
             return question
         answer = next(answers)
@@ -40,7 +39,9 @@ def described(every: Sequence[Named], ciphers: Mapping[str, CatalogueRow]) -> li
     return [words(question) for question in questions]
 
 
-def figures(every: Sequence[Named], ciphers: Mapping[str, CatalogueRow]) -> Iterator[dict[str, Any] | WattlockError]:
+def figures(
+    every: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]
+) -> Iterator[dict[str, Any] | WattlockError]:
     """Both engines' answers to each scenario, as `wattlock link --engine ns3` has them, or why there are none.
 
     Raises InputError where there is no ns-3, ProbeError where it can't be started.
@@ -54,7 +55,7 @@ def figures(every: Sequence[Named], ciphers: Mapping[str, CatalogueRow]) -> Iter
             continue
         _, ours, _, notes = one
         theirs = next(answers)
-        yield theirs if isinstance(theirs, WattlockError) else ns3.held(ours, theirs, notes).row()
+        yield theirs if isinstance(theirs, WattlockError) else ns3.compared(ours, theirs, notes).row()
 
 
 def _or_error(act: Any, *given: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wattlock.errors import InputError, ProbeError
-from wattlock.link.engines import ns3
+from wattlock.link import ns3
 from wattlock.targets import builds as own_builds
 
 NS3 = "ns3"

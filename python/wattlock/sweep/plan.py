@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from wattlock.advise import question
 from wattlock.energy import battery_cards
 from wattlock.errors import InputError
-from wattlock.link import scenario
-from wattlock.link.engines import ns3
+from wattlock.link import ns3, scenario
 from wattlock.study.cases import CatalogueRow
 from wattlock.sweep import beside_ns3, cores, resampled
 from wattlock.sweep.definition import MOST_ROWS, Grid, Sweep, too_many
@@ -208,7 +207,7 @@ def _kind(number: int, grid: Grid) -> Kind:
         return "battery"
     if grid.advise:
         return "advise"
-    if scenario.linear_ones(grid.names):
+    if scenario.messages_among(grid.names):
         return "linear"
     if beside_ns3.ENGINE in grid.vary.get(beside_ns3.KEY, ()):
         hint = 'a grid with "engine" = "ns3" under [grid.fixed] has the answers of both, of ns-3 and of dcf'

@@ -15,7 +15,8 @@ from wattlock.advise.rank import ranked, tied
 from wattlock.advise.sending import Packet, Sender
 from wattlock.energy import cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link.lowpower import linear
+from wattlock.link import lowpower
+from wattlock.link.scenario import Named, message_of
 from wattlock.security import book as books
 from wattlock.security import load as book
 from wattlock.security import statements
@@ -147,8 +148,8 @@ def test_the_radios_joules_are_the_links_own() -> None:
         time_s * radio.card.power_W(sender.number(state)) for state, time_s in spent.states_s.items() if time_s
     )
     question = {"payload_B": 90, "sender": radio.name, "link": {"standard": "802.15.4", "security_level": 5}}
-    described = linear.evaluate(linear.message_of(question, "test"))
-    assert joules * 1e6 == pytest.approx(described.energies[0].total_uJ)
+    described = lowpower.evaluate(Named("test", message_of(question, "test"), {}))
+    assert joules == pytest.approx(described.radios[0].total.J)
     answered_B = next(line.octets_B for line in described.ledger.lines if line.what == "acknowledgements")
     assert spent.octets_B == described.ledger.octets_B - answered_B
 

@@ -149,7 +149,7 @@ def test_a_network_that_loses_19_of_20_is_refused_with_what_arrives() -> None:
         sender.rate_Mb_s = 54.0
         sent: Any = SimpleNamespace(delivered=4, requested=100)
         with pytest.raises(InputError, match=re.escape(described)):
-            sender._of(sent, "send")
+            sender._over_wifi(sent, "send")
 
 
 def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
@@ -157,20 +157,20 @@ def test_a_packet_over_wifi_takes_the_mean_of_what_arrived() -> None:
     sent: Any = SimpleNamespace(
         requested=1000,
         delivered=500,
-        duration_ns=2_000_000_000,
-        lines=[SimpleNamespace(octets_B=60_000), SimpleNamespace(octets_B=15_000)],
+        air_ns=2_000_000_000,
+        octets_B=75_000,
         states_ns={"sender": {"tx": 500_000_000, "rx": 100_000_000, "cca": 400_000_000}, "ap": {"rx": 250_000_000}},
         sent={"sender": SimpleNamespace(packets=1000, octets_B=64_000)},
         received={"ap": SimpleNamespace(packets=750, octets_B=32_000)},
     )
     # What is heard of a busy channel is received; sent anew, each of the 500 takes twice its time.
-    described = sender._of(sent, "send")
+    described = sender._over_wifi(sent, "send")
     assert described.states_s == pytest.approx({"tx": 1e-3, "rx": 1e-3, "idle": 0.0, "sleep": 0.0})
     assert (described.octets_B, described.packets, described.packet_B) == (150.0, 2.0, 128.0)
     assert (described.busy_s, described.air_s, described.left_s, described.next_s) == pytest.approx(
         (4e-3, 1e-3, 4e-3, 4e-3)
     )
-    heard = sender._of(sent, "receive")
+    heard = sender._over_wifi(sent, "receive")
     assert (heard.packets, heard.packet_B) == (1.5, 64.0)
     assert heard.states_s == pytest.approx({"tx": 0.0, "rx": 0.5e-3, "idle": 0.0, "sleep": 0.0})
 

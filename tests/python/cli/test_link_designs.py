@@ -12,8 +12,7 @@ import pytest
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.advise import question
-from wattlock.link.designs.compare import LOSSES
-from wattlock.link.designs.rules import compared
+from wattlock.link.designs import LOSSES, compared
 from wattlock.targets.parts import step
 
 

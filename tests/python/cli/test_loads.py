@@ -37,4 +37,4 @@ def test_show_loads_no_library_that_draws_and_no_room_that_it_does_not_need(form
 def test_advise_on_one_screen_loads_neither_polars_nor_a_run() -> None:
     loaded = loaded_by("advise", "gas-meter", "--allow-assumed")
     assert "numpy" in loaded
-    assert loaded & (DRAWING | {"polars", "wattlock.run", "wattlock.report", "wattlock.link.wifi.evaluate"}) == set()
+    assert loaded & (DRAWING | {"polars", "wattlock.run", "wattlock.report", "wattlock.link.wifi"}) == set()

@@ -34,12 +34,6 @@ def test_sizes_have_the_fcs_in_them_and_gaps_lie_in_their_bins(air: Path) -> Non
     assert found.summary["counted"] == 3
 
 
-def test_packets_come_in_their_order_with_their_times(air: Path) -> None:
-    found = list(capture.packets(toolbox.find(), air))
-    assert [packet.size_B for packet in found] == [104, 104, 1504]
-    assert [packet.time_ns for packet in found] == [10**9, 10**9 + 10**6, 10**9 + 2 * 10**6]
-
-
 def test_a_file_that_is_no_capture_is_an_input_error(tmp_path: Path) -> None:
     file = tmp_path / "none.pcap"
     file.write_bytes(b"not a capture")

@@ -11,12 +11,9 @@ import pytest
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.advise.question import load
+from wattlock.cli.link_designs import radio_uJ
 from wattlock.energy import radio_cards
-from wattlock.link.designs import frames, loss
-from wattlock.link.designs.compare import LOSSES
-from wattlock.link.designs.frames import Carried
-from wattlock.link.designs.rules import compared
-from wattlock.link.designs.shown import radio_uJ
+from wattlock.link.designs import LOSSES, DesignFrame, compared, frame_costs, outcome
 
 PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
 README = (TREE / "README.md").read_text(encoding="utf-8")
@@ -115,7 +112,7 @@ def test_the_page_has_what_sp_mac_takes_and_verifies() -> None:
     state_B = DESIGNS["sp-mac"].state_B
     assert state_B
     assert f"{state_B / 1024:.1f} KiB of state" in PAGE
-    share = loss.outcome(DESIGNS["sp-mac"], 128, 0.1).share
+    share = outcome(DESIGNS["sp-mac"], 128, 0.1).share
     assert f"At 10 % loss it verifies {100 * share:.0f} % of the messages that arrive, tally all" in PAGE
     assert all(at(radio, "tally")["verified_128_share"] == 1 for radio in RADIOS)
 
@@ -134,7 +131,7 @@ def test_the_page_has_what_reports_take_and_what_a_network_allows_of_them() -> N
     asked, in_place = (at(radio, "tally")["report_uJ"] for radio in ("802.15.4", "ble"))
     assert f"report and request take {asked:.0f} uJ, more than a message" in PAGE
     assert asked > at("802.15.4", "tally")["message_uJ"]
-    (alone,) = frames.spent(RADIOS["ble"], [Carried(14, way="receive")], None, allow_assumed=False).values()
+    (alone,) = frame_costs(RADIOS["ble"], [DesignFrame(14, way="receive")], None, allow_assumed=False).values()
     own_uJ = f"As a frame in an event of its own it would be {1e6 * alone.joules.J:.1f} uJ"
     assert f"at least every 32 s: {in_place:.1f} uJ. {own_uJ}" in PAGE
     (flow,) = load("tracker").flow

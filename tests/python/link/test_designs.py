@@ -14,11 +14,22 @@ from support.links import TOOLBOX
 from support.tally_peer import Gateway, Parameters, RefusedError, Root, Sensor
 from support.tally_schedules import HEARD, PROGRAM, made
 from support.tree import TREE, require_programs
-from wattlock.link.designs import compare, loss
-from wattlock.link.designs.compare import LOSSES, Computing, Traffic, Work, rows
-from wattlock.link.designs.rules import compared
-from wattlock.link.designs.shown import less, verified
-from wattlock.link.joules import Interval
+from wattlock.cli.link_designs import less, verified
+from wattlock.energy.radio_cards import load
+from wattlock.link import designs, lowpower
+from wattlock.link.designs import (
+    LOSSES,
+    Computing,
+    DesignFrame,
+    FrameCost,
+    SensorTraffic,
+    SensorWork,
+    compared,
+    frame_costs,
+    rows,
+)
+from wattlock.link.ledger import Interval
+from wattlock.link.scenario import Named, message_of
 
 DESIGNS, RADIOS, TALLY = compared().design, compared().radio, compared().tally
 SIGMAS = 4
@@ -93,14 +104,14 @@ def test_the_model_of_tally_agrees_with_both_ends_as_they_run_within_sampling_er
     ends = Simulated(share, acknowledged=DESIGNS[name].reports == "acknowledged")
     steady = range(FIRST, MESSAGES - LAST)
     arrived = [slot for slot in steady if slot in ends.delivered]
-    model = loss.outcome(DESIGNS[name], 128, share)
+    model = designs.outcome(DESIGNS[name], 128, share)
     assert model.share == 1.0
     assert all(slot in ends.verified for slot in arrived)
     assert min(ends.bits) >= 128
     assert model.wait is not None
     assert within([ends.verified[slot] - slot for slot in arrived], model.wait)
-    reports = loss.cycle(DESIGNS[name], share)
-    said_B = (1 - share) * reports.said / reports.accepted * TALLY.report_B
+    reports = designs.cycle(DESIGNS[name], share)
+    said_B = (1 - share) * reports.repeats / reports.accepted * TALLY.report_B
     assert within([ends.said_B[slot] for slot in steady], said_B)
     sealed_B = DESIGNS["tally"].sealed_B(PAYLOAD_B, RADIOS["ble"])
     assert {ends.sent_B[slot] for slot in steady} == {sealed_B}
@@ -120,7 +131,7 @@ def test_the_crates_own_ends_say_the_same_under_loss_frame_by_frame() -> None:
 def test_the_model_of_tally_would_not_agree_with_ends_that_lose_less() -> None:
     ends = Simulated(0.05)
     arrived = [slot for slot in range(FIRST, MESSAGES - LAST) if slot in ends.delivered]
-    wrong = loss.outcome(DESIGNS["tally"], 128, 0.2).wait
+    wrong = designs.outcome(DESIGNS["tally"], 128, 0.2).wait
     assert wrong is not None
     assert not within([ends.verified[slot] - slot for slot in arrived], wrong)
 
@@ -168,10 +179,10 @@ def test_rounds_of_a_report_are_those_that_the_second_implementation_permutes(mo
         rounds.clear()
         tally_peer.cxof("x" * label_B, bytes(message_B), output_B)
         # It permutes once more behind its last word, which nobody needs.
-        assert sum(rounds) - compare.P12 == compare.cxof_rounds(label_B, message_B, output_B)
+        assert sum(rounds) - designs.P12 == designs.cxof_rounds(label_B, message_B, output_B)
     rounds.clear()
     tally_peer.ascon(bytes(16), bytes(16), b"", bytes(5), opening=True)
-    assert sum(rounds) == 2 * compare.P12
+    assert sum(rounds) == 2 * designs.P12
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.2])
@@ -188,18 +199,18 @@ def test_tags_over_several_messages_verify_as_often_as_all_of_those_arrive(share
         ("link", 64): 0.0,
     }
     for (name, bits), chance in expected.items():
-        assert loss.outcome(DESIGNS[name], bits, share).share == pytest.approx(chance, rel=1e-12), (name, bits)
-    assert loss.outcome(DESIGNS["one-in-4"], 128, share).wait == pytest.approx(1.5)
-    assert loss.outcome(DESIGNS["promac"], 128, 0.0) == (1.0, 3.0)
+        assert designs.outcome(DESIGNS[name], bits, share).share == pytest.approx(chance, rel=1e-12), (name, bits)
+    assert designs.outcome(DESIGNS["one-in-4"], 128, share).wait == pytest.approx(1.5)
+    assert designs.outcome(DESIGNS["promac"], 128, 0.0) == (1.0, 3.0)
 
 
 def test_sp_mac_keeps_more_at_half_strength_than_promac_and_all_without_loss() -> None:
     sp_mac, promac = DESIGNS["sp-mac"], DESIGNS["promac"]
-    assert loss.outcome(sp_mac, 128, 0.0).share == 1.0
-    assert loss.outcome(sp_mac, 64, 0.1).share > loss.outcome(promac, 64, 0.1).share
+    assert designs.outcome(sp_mac, 128, 0.0).share == 1.0
+    assert designs.outcome(sp_mac, 64, 0.1).share > designs.outcome(promac, 64, 0.1).share
     # Every bit has a ruler of its own, so that what is verified lies near the mean: 288 bits, each with eight others.
     assert 2 * 288 * 0.8**8 < 128
-    assert loss.outcome(sp_mac, 128, 0.2).share < 0.05
+    assert designs.outcome(sp_mac, 128, 0.2).share < 0.05
 
 
 def test_sp_mac_covers_as_many_messages_as_verify_most_at_a_tenth_lost() -> None:
@@ -207,10 +218,11 @@ def test_sp_mac_covers_as_many_messages_as_verify_most_at_a_tenth_lost() -> None
     marks = sp_mac.rulers
     assert marks
     shares = {
-        some: loss.outcome(sp_mac.model_copy(update={"rulers": some}), 128, 0.1).share for some in range(4, marks + 1)
+        some: designs.outcome(sp_mac.model_copy(update={"rulers": some}), 128, 0.1).share
+        for some in range(4, marks + 1)
     }
     assert max(shares, key=lambda some: shares[some]) == marks
-    span = loss.shortest_rulers(marks, sp_mac.bits)[-1][-1]
+    span = designs.shortest_rulers(marks, sp_mac.bits)[-1][-1]
     assert sp_mac.state_B == 16 + 4 + span * marks * sp_mac.bits // 8
 
 
@@ -218,7 +230,7 @@ def test_sp_mac_covers_as_many_messages_as_verify_most_at_a_tenth_lost() -> None
 def test_the_shortest_rulers_are_the_known_optimal_ones_and_no_two_marks_are_equally_far_apart(
     marks: int, length: int
 ) -> None:
-    rulers = loss.shortest_rulers(marks, 32)
+    rulers = designs.shortest_rulers(marks, 32)
     assert rulers[0][-1] == length
     assert len(set(rulers)) == 32
     for ruler in rulers:
@@ -227,9 +239,9 @@ def test_the_shortest_rulers_are_the_known_optimal_ones_and_no_two_marks_are_equ
         assert len(set(apart)) == len(apart) == marks * (marks - 1) // 2
 
 
-def work(cycles: float, *, assumed: bool = False) -> Work:
+def work(cycles: float, *, assumed: bool = False) -> SensorWork:
     J = 1e-9 * cycles
-    return Work(cycles, Interval(J, J / 1.1, J * 1.1), assumed)
+    return SensorWork(cycles, Interval(J, J / 1.1, J * 1.1), assumed)
 
 
 computing = Computing(
@@ -241,7 +253,7 @@ computing = Computing(
 
 @pytest.fixture(scope="module")
 def found() -> list[dict[str, Any]]:
-    return rows(Traffic(16, 600.0), computing, TOOLBOX)
+    return rows(SensorTraffic(16, 600.0), computing, TOOLBOX)
 
 
 def of(found: list[dict[str, Any]], radio: str, design: str, share: float) -> dict[str, Any]:
@@ -307,7 +319,7 @@ def test_a_session_that_ends_before_the_next_message_is_made_anew_for_it(found: 
 
 
 def test_what_no_frame_of_lora_holds_has_no_row_and_leaves_the_others_theirs() -> None:
-    found = rows(Traffic(250, 600.0), computing, TOOLBOX)
+    found = rows(SensorTraffic(250, 600.0), computing, TOOLBOX)
     designs = {row["design"] for row in found if row["radio"] == "lora-sf7"}
     assert {name for name, design in DESIGNS.items() if design.is_for(RADIOS["lora-sf7"]) and name not in designs} == {
         "whole-bare",
@@ -325,7 +337,7 @@ def test_traffic_over_the_duty_cycle_or_the_channel_is_marked(
     every_s: float, sf12: str | None, sf7: str | None
 ) -> None:
     # 16 octets are 1.6 to 2.8 s on the air at SF12, 0.07 to 0.11 s at SF7; the band allows 1 %.
-    found = rows(Traffic(16, every_s), computing, TOOLBOX)
+    found = rows(SensorTraffic(16, every_s), computing, TOOLBOX)
     over = {(row["radio"], row["over"]) for row in found}
     assert over == {("lora-sf12", sf12), ("lora-sf7", sf7), ("802.15.4", None), ("ble", None), ("wifi", None)}
 
@@ -341,3 +353,91 @@ def test_joules_for_eyes_have_three_digits_and_no_exponent(
 
 def test_a_saving_too_small_for_its_digit_is_zero_without_a_sign() -> None:
     assert (less(1.0, 1.0), less(1.0001, 1.0), less(1.1, 1.0), less(None, 1.0)) == ("0.0", "0.0", "-10.0", None)
+
+
+# What designs put on the air: octets by specification, and what a frame takes of the sensor.
+
+
+@pytest.mark.parametrize(
+    ("name", "payload_B", "adds_B"),
+    # Overhead in draft-ietf-iotops-security-protocol-comparison for CCM_8, none or an octet of connection ID, empty
+    # sender IDs; WireGuard's 32 and its padding to 16; Noise's tag and an octet of counter.
+    [
+        ("dtls13-ccm8", 16, 11),
+        ("dtls13", 16, 19),
+        ("dtls13-cid-ccm8", 16, 12),
+        ("dtls13-cid", 16, 20),
+        ("dtls12-ccm8", 16, 29),
+        ("tls13", 16, 14 + 8),
+        ("noise", 16, 17),
+        ("oscore", 16, 13),
+        ("oscore-ccm16", 16, 21),
+        ("wireguard", 16, 32),
+        ("wireguard", 17, 47),
+    ],
+)
+def test_a_design_adds_the_octets_that_its_specification_says(name: str, payload_B: int, adds_B: int) -> None:
+    assert DESIGNS[name].sealed_B(payload_B, RADIOS["ble"]) == payload_B + adds_B
+
+
+def test_dtls_handshakes_differ_by_tags_and_connection_ids_alone() -> None:
+    least = DESIGNS["dtls13-ccm8"].flights_B
+    assert least == [180, 186, 55]
+    # Two protected flights; an extension in both hellos.
+    tags, ids = [0, 8, 8], [6, 6 + 1, 1]
+    assert DESIGNS["dtls13"].flights_B == [sum(parts) for parts in zip(least, tags, strict=True)]
+    assert DESIGNS["dtls13-cid-ccm8"].flights_B == [sum(parts) for parts in zip(least, ids, strict=True)]
+    assert DESIGNS["dtls13-cid"].flights_B == [sum(parts) for parts in zip(least, tags, ids, strict=True)]
+
+
+def spent(radio: str, *frames: DesignFrame) -> list[FrameCost]:
+    """What each of them takes."""
+    found = frame_costs(RADIOS[radio], frames, None, allow_assumed=False)
+    return [found[frame] for frame in frames]
+
+
+def test_a_frame_received_over_802154_takes_a_data_request_of_12_octets_too() -> None:
+    radio = RADIOS["802.15.4"]
+    keys = {"sender": radio.card, "receiver": radio.card, "tx_power_dBm": radio.tx_power_dBm}
+    received = lowpower.evaluate(Named("", message_of({**keys, "payload_B": 14, "link": radio.link}, "report"), {}))
+    bare = {**(radio.link or {}), "adaptation": "none"}
+    request = lowpower.evaluate(Named("", message_of({**keys, "payload_B": 1, "link": bare}, "request"), {}))
+    # 6 octets of the PHY, 12 of the request; its acknowledgement is 11.
+    assert request.ledger.octets_B == 6 + 12 + 11
+    (report,) = spent("802.15.4", DesignFrame(14, way="receive"))
+    assert pytest.approx(received.radios[1].total.J + request.radios[0].total.J) == report.joules.J
+
+
+def test_a_report_takes_what_its_way_makes_the_sensor_listen_longer() -> None:
+    rx_W = {name: card.power_W(card.rx) for name in ("ble", "802.15.4") if (card := load(RADIOS[name].card).card).rx}
+    # Behind the headers of L2CAP and ATT 14 octets, 8 us each, in place of an empty PDU.
+    (in_place,) = spent("ble", DesignFrame(14, way="report"))
+    assert pytest.approx((4 + 3 + 14) * 8e-6 * rx_W["ble"]) == in_place.joules.J
+    # The element's head 2, its vendor 3; 32 us each.
+    (in_answer,) = spent("802.15.4", DesignFrame(14, way="acknowledged"))
+    assert pytest.approx((2 + 3 + 14) * 32e-6 * rx_W["802.15.4"]) == in_answer.joules.J
+    asked, polled, report = spent("802.15.4", *(DesignFrame(14, way=way) for way in ("receive", "polled", "report")))
+    assert asked == report
+    assert in_answer.joules.J < polled.joules.J < asked.joules.J
+
+
+def test_other_ways_of_a_report_are_on_802154_alone() -> None:
+    there = {name: {radio for radio in RADIOS if DESIGNS[name].is_for(RADIOS[radio])} for name in DESIGNS}
+    assert there["tally-polled"] == there["tally-ack"] == {"802.15.4"}
+    assert there["tally"] == set(RADIOS)
+
+
+def test_a_flight_down_lorawan_is_cut_and_an_uplink_asks_for_each_frame_but_the_first() -> None:
+    # 51 octets of application at data rate 0 of EU868.
+    flight, first, last, empty = spent(
+        "lora-sf12",
+        DesignFrame(110, way="receive"),
+        DesignFrame(51, way="receive"),
+        DesignFrame(110 - 2 * 51, way="receive"),
+        DesignFrame(0),
+    )
+    assert (flight.frames, first.frames) == (3, 1)
+    expected_J = 2 * first.joules.J + last.joules.J + 2 * empty.joules.J
+    assert pytest.approx(expected_J) == flight.joules.J
+    (up,) = spent("lora-sf12", DesignFrame(110))
+    assert up.frames == 3

@@ -12,10 +12,10 @@ from support.tree import require_programs
 from wattlock.energy import cards
 from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.link import scenario
-from wattlock.link.wifi import air, position, rows
-from wattlock.link.wifi.evaluate import evaluate, groups_of
-from wattlock.link.wifi.transfer import LINES, STATES
+from wattlock.link import air, ledger, scenario, wifi
+from wattlock.link.air import LINES
+from wattlock.link.ledger import STATES
+from wattlock.link.wifi import evaluate, groups_of
 from wattlock.targets.toolbox import Toolbox
 
 ONE = {"payload.data_B": 1500, "payload.payload_B": 1500, "transport": "udp", "engine": "closed-form"}
@@ -49,25 +49,25 @@ def test_the_lines_of_a_ledger_add_up_to_the_transfer_in_nanoseconds_and_joules(
     name: str, changes: dict[str, Any]
 ) -> None:
     answer = described(name, {"payload.data_B": 300_000, "radio": "intel-5300", **changes}, allow_assumed=True)
-    lines = answer.transfer.lines
+    lines = answer.ledger.lines
     assert time_of(answer) == answer.duration_ns
     assert min(line.time_ns for line in lines) >= 0
     assert [line.what for line in lines] == sorted((line.what for line in lines), key=LINES.index)
-    summed = rows.ledger(answer)
+    summed = ledger.ledger_rows(answer)
     assert math.isclose(summed[-1]["energy_J"], answer.total_J or 0, rel_tol=1e-9)
     assert sum(row["time_ns"] for row in summed[:-1]) == summed[-1]["time_ns"] == answer.duration_ns
     assert sum(row["octets_B"] for row in summed[:-1]) == summed[-1]["octets_B"]
-    assert math.isclose(sum(row["time_ns"] for row in rows.hops(answer)), answer.duration_ns)
+    assert math.isclose(sum(row["time_ns"] for row in ledger.hop_rows(answer)), answer.duration_ns)
 
 
 @pytest.mark.parametrize(("name", "changes"), SHAPES)
 def test_what_radios_do_in_the_lines_is_what_the_air_says_they_did(name: str, changes: dict[str, Any]) -> None:
-    sent = described(name, {"payload.data_B": 300_000, **changes}, allow_assumed=True).transfer
+    sent = described(name, {"payload.data_B": 300_000, **changes}, allow_assumed=True).ledger
     waits = ("host: ", "cipher: sender", "cipher: receiver")
     for role, states in sent.states_ns.items():
         on_air = [line.states_ns[role] for line in sent.lines if not line.what.startswith(waits)]
         assert {state: sum(one.get(state, 0) for one in on_air) for state in STATES} == states
-        assert sum(states.values()) == pytest.approx(sent.duration_ns, abs=5)
+        assert sum(states.values()) == pytest.approx(sent.air_ns, abs=5)
         # Without collisions each nanosecond of each line is one in which every node does one thing.
         for line in sent.lines:
             if line.what != "collisions":
@@ -78,7 +78,7 @@ def test_what_radios_do_in_the_lines_is_what_the_air_says_they_did(name: str, ch
 def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str, changes: dict[str, Any]) -> None:
     named = scenario.load(name, {"payload.data_B": 300_000, **changes})
     groups = groups_of(named, catalogue())
-    case = position.cases(named)[0]
+    case = wifi.signal_points(named)[0]
     requested = [(named, air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
     came = air.evaluate(TOOLBOX, requested)
     answer = evaluate([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
@@ -95,7 +95,7 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
     new_B = octets_of(answer, *kinds, "protection", "MAC header and FCS")
     # What TCP sent once more though it had come is no payload; it stands with what was sent again.
     assert new_B <= frames_B <= new_B + octets_of(answer, "sent again")
-    if answer.transfer.delivered == answer.transfer.requested:
+    if answer.ledger.delivered == answer.ledger.requested:
         plain_B = sum(group.parts.plain_B for group in groups)
         assert octets_of(answer, "payload") == plain_B * (2 if named.scenario.topology == "bss" else 1)
 
@@ -146,7 +146,7 @@ def test_protection_is_so_many_octets_a_packet(protection: str, octets_B: int) -
 def test_joules_are_power_by_time_of_each_state() -> None:
     answer = described("bss-open", {"payload.data_B": 200_000, "radio": "intel-5300"})
     for one in answer.by_states:
-        s = {state: 1e-9 * time for state, time in answer.transfer.states_ns[one.role].items()}
+        s = {state: 1e-9 * time for state, time in answer.ledger.states_ns[one.role].items()}
         # Its card: 1.14 W sending, 0.94 W receiving, 0.82 W listening.
         by_hand = 1.14 * s["tx"] + 0.94 * (s["rx"] + s["cca"]) + 0.82 * s["idle"]
         assert pytest.approx(by_hand, rel=1e-3) == one.total.J
@@ -159,7 +159,7 @@ def test_joules_are_power_by_time_of_each_state() -> None:
 def test_an_interval_joins_what_the_states_share_and_what_they_do_not() -> None:
     answer = described(changes={"payload.data_B": 100_000, "transport": "udp", "radio": "esp32-c3-wifi"})
     sender = answer.by_states[0]
-    s = {state: 1e-9 * time for state, time in answer.transfer.states_ns["sender"].items()}
+    s = {state: 1e-9 * time for state, time in answer.ledger.states_ns["sender"].items()}
     card = load_radio("esp32-c3-wifi").card
     assert card.rx is not None
     assert card.idle is not None
@@ -193,24 +193,24 @@ def test_nobody_sends_in_the_signal_extension_of_2_4_GHz_and_nobody_pays_for_it(
 ) -> None:
     one = {"payload.data_B": 14_720, "payload.payload_B": 1472, "transport": "udp", "engine": "closed-form"}
     answer = described(changes=one | changes | {"radio": "esp32-wifi"})
-    sender, receiver = (answer.transfer.states_ns[role] for role in ("sender", "receiver"))
+    sender, receiver = (answer.ledger.states_ns[role] for role in ("sender", "receiver"))
     assert (sender["tx"], sender["rx"]) == (10 * frame_us * 1000, 10 * answer_us * 1000)
     assert (receiver["rx"], receiver["tx"]) == (sender["tx"], sender["rx"])
-    assert sender["tx"] + sender["rx"] + sender["idle"] == answer.transfer.duration_ns
+    assert sender["tx"] + sender["rx"] + sender["idle"] == answer.ledger.air_ns
     on_air_ns = time_of(answer) - time_of(answer, "gaps and back-off")
     assert on_air_ns == 10 * 1000 * (frame_us + answer_us + 2 * silent_us), "the air is taken all the same"
 
 
 def test_of_an_aggregate_of_2_4_GHz_the_extension_stands_once_and_once_in_its_block_acknowledgement() -> None:
     answer = described(changes={"phy": "n", "rate_Mb_s": None, "mcs": 7, "transport": "udp", "radio": "intel-5300"})
-    sent_ns = sum(line.states_ns["sender"].get("tx", 0) for line in answer.transfer.lines)
-    counted_ns = sum(one.time_ns for one in answer.transfer.lines if one.states_ns["sender"].get("tx"))
+    sent_ns = sum(line.states_ns["sender"].get("tx", 0) for line in answer.ledger.lines)
+    counted_ns = sum(one.time_ns for one in answer.ledger.lines if one.states_ns["sender"].get("tx"))
     # Block acknowledgements at 24 Mb/s take 38 us, and one frame that was left is acknowledged in 34; 6 us are silent.
     answered_ns = time_of(answer, "ACK and CTS")
     answers = 1 + (answered_ns - 34_000) // 38_000
     assert answered_ns == 34_000 + 38_000 * (answers - 1)
     assert counted_ns - sent_ns == 6_000 * answers
-    assert answer.transfer.states_ns["receiver"]["tx"] == answered_ns - 6_000 * answers
+    assert answer.ledger.states_ns["receiver"]["tx"] == answered_ns - 6_000 * answers
 
 
 def test_the_linear_model_is_a_constant_a_packet_and_a_price_an_octet_above_idling() -> None:
@@ -222,7 +222,7 @@ def test_the_linear_model_is_a_constant_a_packet_and_a_price_an_octet_above_idli
     assert pytest.approx(1e-6 * (10 * 431 + 0.48 * 15_000)) == sender.marginal.J
     assert pytest.approx(1e-6 * (10 * 316 + 0.12 * 15_000)) == receiver.marginal.J
     assert pytest.approx(sender.marginal.J + 0.741 * answer.duration_ns * 1e-9) == sender.total.J
-    assert rows.ledger(answer)[-1]["energy_J"] == pytest.approx(answer.total_J)
+    assert ledger.ledger_rows(answer)[-1]["energy_J"] == pytest.approx(answer.total_J)
 
 
 def test_through_an_access_point_the_linear_model_charges_each_hop_to_its_two_ends() -> None:
@@ -255,11 +255,11 @@ def test_more_octets_never_take_less_time_or_fewer_joules() -> None:
         assert (less.marginal_J or 0) <= (more.marginal_J or 0)
 
 
-@pytest.mark.parametrize("name", [name for name in scenario.names() if not scenario.is_linear(name)])
+@pytest.mark.parametrize("name", [name for name in scenario.names() if not scenario.is_message(scenario.read(name)[1])])
 def test_every_scenario_that_comes_along_has_an_answer_and_costs_more_in_all_than_above_idling(name: str) -> None:
     answer = described(name, {"payload.data_B": 30_000, "radio": "intel-5300"})
     assert 0 < (answer.marginal_J or 0) <= (answer.total_J or 0)
-    assert len(rows.sentences(answer)) < 4
+    assert len(ledger.sentences(answer)) < 4
 
 
 POOR = {"payload.data_B": 50_000, "signal.positions": 40, "radio": "intel-5300"}
@@ -279,14 +279,14 @@ def test_a_poor_signal_is_a_distribution_with_3_dB_beside_it() -> None:
     # The ledger is that of a position in the middle.
     assert answer.duration_ns * 1e-9 == pytest.approx(own.duration_s.median, rel=0.05)
     assert described("adhoc-poor", POOR) == answer
-    assert any("of the median position" in one for one in rows.sentences(answer))
+    assert any("of the median position" in one for one in ledger.sentences(answer))
     assert described("adhoc-poor", POOR | {"seed": 2}) != answer
 
 
 def test_positions_fill_their_law_evenly() -> None:
     law = {"law": "normal", "mean": 60, "sigma": 5}
     named = scenario.load("adhoc-poor", {"signal.distance_m": law, "signal.positions": 200})
-    own = [case for case in position.cases(named) if case.offset_dB == 0]
+    own = [case for case in wifi.signal_points(named) if case.offset_dB == 0]
     drawn = sorted(case.signal["distance_m"] for case in own)
     walls = sorted(case.signal["walls_dB"] for case in own)
     assert sum(drawn) / 200 == pytest.approx(60, abs=0.01)
@@ -298,7 +298,7 @@ def test_positions_fill_their_law_evenly() -> None:
 
 
 def test_three_decibels_move_the_received_power_by_three() -> None:
-    by_power = position.cases(scenario.load("adhoc-open", {"signal.rssi_dBm": -80}))
+    by_power = wifi.signal_points(scenario.load("adhoc-open", {"signal.rssi_dBm": -80}))
     assert [case.signal["rssi_dBm"] for case in by_power] == [-80, -77, -83]
     far = {"signal.distance_m": 60, "transport": "udp", "payload.data_B": 1_000_000}
     answer = described(changes=far | {"air.tx_power_dBm": 5})

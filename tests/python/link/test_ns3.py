@@ -11,11 +11,11 @@ import pytest
 from support.tools import needs_ns3
 from wattlock.energy import radio_cards
 from wattlock.errors import InputError, ProbeError
-from wattlock.link.engines import ns3
-from wattlock.link.engines.ns3 import EXTRA
-from wattlock.link.joules import radio_energy
-from wattlock.link.ledger import Line, State
-from wattlock.link.wifi.transfer import STATES, Transfer
+from wattlock.link import ns3
+from wattlock.link.framing import State
+from wattlock.link.ledger import STATES, Ledger, LedgerLine
+from wattlock.link.ns3 import EXTRA
+from wattlock.link.wifi import energy_of
 from wattlock.targets import toolbox
 
 # How far apart the two may be, in percent.
@@ -52,14 +52,14 @@ DEAD: dict[str, Any] = {"phy": "a", "datagrams": 20, "rssi_dBm": -110}
 
 
 @pytest.fixture(scope="module")
-def both() -> list[ns3.Beside]:
+def both() -> list[ns3.Ns3Comparison]:
     """Every scenario and the dead one, from one process: ns-3 takes its time to start."""
     questions = [*(question for question, _ in SCENARIOS), DEAD]
-    return ns3.beside(questions, ours(questions))
+    return ns3.compare(questions, ours(questions))
 
 
 @needs_ns3
-def test_both_engines_agree_on_the_same_scenarios(both: list[ns3.Beside]) -> None:
+def test_both_engines_agree_on_the_same_scenarios(both: list[ns3.Ns3Comparison]) -> None:
     far = {
         json.dumps(question): round(one.apart_percent, 3)
         for one, (question, most) in zip(both, SCENARIOS, strict=False)
@@ -69,7 +69,7 @@ def test_both_engines_agree_on_the_same_scenarios(both: list[ns3.Beside]) -> Non
 
 
 @needs_ns3
-def test_both_engines_count_the_same_time_on_the_air(both: list[ns3.Beside]) -> None:
+def test_both_engines_count_the_same_time_on_the_air(both: list[ns3.Ns3Comparison]) -> None:
     for one in both[: len(SCENARIOS)]:
         for node in (*one.ours_s, *one.theirs_s):
             assert min(node.values()) >= 0
@@ -81,7 +81,7 @@ def test_both_engines_count_the_same_time_on_the_air(both: list[ns3.Beside]) -> 
 
 
 @needs_ns3
-def test_a_signal_that_nobody_hears_delivers_nothing_in_both(both: list[ns3.Beside]) -> None:
+def test_a_signal_that_nobody_hears_delivers_nothing_in_both(both: list[ns3.Ns3Comparison]) -> None:
     dead = both[-1]
     assert (dead.our_delivered_per_s, dead.their_delivered_per_s, dead.apart_percent) == (0, 0, 0)
 
@@ -108,13 +108,12 @@ def test_joules_of_equal_states_are_those_of_ns3() -> None:
         for node in theirs["nodes"]:
             states: dict[State, int] = {state: round(node[f"{state}_s"] * 1e9) for state in STATES[:4]}
             duration_ns = sum(states.values())
-            line = Line("collisions", None, 0, duration_ns, {"sender": states})
-            sent = Transfer(duration_ns, [line], {"sender": states}, {}, {}, 1, 1, 1, 0)
-            found = radio_energy(
-                radio, "sender", sent, duration_ns=duration_ns, rate_Mb_s=54.0, allow_assumed=False, model="states"
+            line = LedgerLine("collisions", None, 0, duration_ns, {"sender": states})
+            sent = Ledger([line], duration_ns, {"sender": states}, 1)
+            found = energy_of(
+                radio, "sender", sent, "states", duration_ns=duration_ns, rate_Mb_s=54.0, allow_assumed=False
             )
-            told_J = found.total.J
-            assert told_J == pytest.approx(node["J"], rel=0.001)
+            assert pytest.approx(node["J"], rel=0.001) == found.total.J
 
 
 @needs_ns3
@@ -123,7 +122,7 @@ def test_a_scenario_on_which_ns3_gives_up_is_told_and_ends_no_one_else() -> None
     answer = ours([question])[0]
     answer["resolved"]["rate_bit_s"] = 77_000_000
     with pytest.raises(ProbeError, match=r"at scenario 1 of 1: .*Rate77Mbps"):
-        ns3.beside([question], [answer])
+        ns3.compare([question], [answer])
 
 
 def test_without_ns3_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +130,7 @@ def test_without_ns3_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     question = {"phy": "b", "duration_s": 1}
     with pytest.raises(InputError, match="needs the package ns3") as refusal:
-        ns3.beside([question], ours([question]))
+        ns3.compare([question], ours([question]))
     assert EXTRA in refusal.value.hint
 
 
@@ -140,13 +139,13 @@ def test_a_python_that_is_named_and_has_no_ns3_is_told(monkeypatch: pytest.Monke
     answers = ours([question])
     monkeypatch.setenv(ns3.VARIABLE, str(tmp_path / "python"))
     with pytest.raises(ProbeError, match="No such file"):
-        ns3.beside([question], answers)
+        ns3.compare([question], answers)
     bare = tmp_path / "bare"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')
     bare.chmod(0o755)
     monkeypatch.setenv(ns3.VARIABLE, str(bare))
     with pytest.raises(ProbeError, match="bare has no ns3"):
-        ns3.beside([question], answers)
+        ns3.compare([question], answers)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ from support.links import CIPHERS, catalogue, described, octets_of, time_of
 from support.tree import PROBE, require_programs
 from wattlock.energy import cards
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import payload
-from wattlock.link.payload import Parts, apportioned, expanded, largest_plain_B, packets, whole
-from wattlock.link.wifi import rows
-from wattlock.link.wifi.work import Measured
+from wattlock.link import ledger, payload
+from wattlock.link.payload import PayloadParts, apportioned, expanded, largest_plain_B, packets, whole
+from wattlock.link.wifi import Measured
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,7 +68,9 @@ def test_the_packets_of_a_file_hold_all_of_its_ciphertext_and_no_more(
 ) -> None:
     row = catalogue()[cipher]
     groups = whole(data_B, packet_B, row, encoding)
-    assert Parts(*map(sum, zip(*(group.parts for group in groups), strict=True))) == expanded(data_B, row, encoding)
+    assert PayloadParts(*map(sum, zip(*(group.parts for group in groups), strict=True))) == expanded(
+        data_B, row, encoding
+    )
     for group in groups:
         assert group.parts.wire_B == group.wire_B * group.packets
         assert min(group.parts) >= 0
@@ -135,7 +136,7 @@ def test_the_cipher_of_a_run_stands_beside_the_radio_with_its_interval() -> None
     ]
     assert [one.energy.J for one in answer.works if one.energy] == pytest.approx([2e-3, 2e-3])
     radios_J = sum(one.marginal.J for one in answer.by_states)
-    share, low, high = (rows.figures(answer)[f"cipher_share{side}"] for side in ("", "_low", "_high"))
+    share, low, high = (ledger.figures(answer)[f"cipher_share{side}"] for side in ("", "_low", "_high"))
     assert share == pytest.approx(4e-3 / (4e-3 + radios_J))
     assert low < share < high
     assert time_of(answer, "cipher: sender", "cipher: receiver") == 2_000_000

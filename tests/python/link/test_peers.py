@@ -5,7 +5,7 @@ import re
 import pytest
 
 from support.tree import TREE
-from wattlock.link.designs.rules import compared
+from wattlock.link.designs import compared
 
 PAGE = (TREE / "docs" / "results" / "link-peers.md").read_text(encoding="utf-8")
 ROWS = [

@@ -7,9 +7,8 @@ import pytest
 from support.links import described
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.link import crossing, scenario
-from wattlock.link.wifi import air, rows
-from wattlock.link.wifi.evaluate import groups_of
+from wattlock.link import air, ledger, scenario
+from wattlock.link.wifi import groups_of
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +19,8 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_values_are_crossed_and_a_rate_of_another_phy_goes_with_it() -> None:
     values = {"phy": ["b", "g"], "protection": ["none", "ccmp"]}
-    found = [named.scenario for named in crossing.cross(["adhoc-open"], values, {"payload.data_B": 10})]
+    crossed = scenario.cross(["adhoc-open"], values, {"payload.data_B": 10})
+    found = [named.scenario for named in crossed if isinstance(named, scenario.Named)]
     assert [(one.phy, one.protection) for one in found] == [("b", "none"), ("b", "ccmp"), ("g", "none"), ("g", "ccmp")]
     assert {one.payload.data_B for one in found} == {10}
     own = scenario.load("adhoc-open")
@@ -99,21 +99,21 @@ def test_a_link_that_loses_packets_has_no_ratio_and_says_why(
 def test_nothing_is_held_against_a_first_that_loses_packets() -> None:
     lost = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
     whole = described("adhoc-open", {"payload.data_B": 30_000})
-    found = rows.summary(whole, lost)
+    found = ledger.summary(whole, lost)
     assert found["ratio"] is None
     assert str(found["no_ratio"]).startswith("the first delivers")
-    assert rows.summary(whole, whole)["ratio"] == 1
+    assert ledger.summary(whole, whole)["ratio"] == 1
 
 
 def test_a_share_of_packets_that_arrive_is_never_rounded_to_all_of_them() -> None:
     whole = described("adhoc-open", {"payload.data_B": 30_000})
-    nearly = whole._replace(transfer=whole.transfer._replace(requested=100_000, delivered=99_999))
-    assert rows.summary(nearly, nearly)["no_ratio"] == "delivers 99.9 % of its packets"
+    nearly = whole._replace(ledger=whole.ledger._replace(requested=100_000, delivered=99_999))
+    assert ledger.summary(nearly, nearly)["no_ratio"] == "delivers 99.9 % of its packets"
 
 
 def test_a_weaker_signal_that_loses_packets_never_shows_a_shorter_duration() -> None:
     answer = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -88.0})
-    as_is, stronger, weaker = rows.positions(answer)
+    as_is, stronger, weaker = ledger.position_rows(answer)
     assert weaker["complete_percent"] == 0
     assert weaker["duration_s"] is None
     assert as_is["duration_s"] > stronger["duration_s"] > 0
@@ -122,18 +122,18 @@ def test_a_weaker_signal_that_loses_packets_never_shows_a_shorter_duration() -> 
 def test_of_positions_the_median_is_none_where_half_of_them_lose_packets() -> None:
     law = {"law": "uniform", "low": -92.0, "high": -84.0}
     answer = described("adhoc-open", {"payload.data_B": 30_000, "signal": {"rssi_dBm": law, "positions": 20}})
-    first = rows.positions(answer)[0]
+    first = ledger.position_rows(answer)[0]
     assert 0 < first["complete_percent"] < 97.5
     assert first["duration_low_s"] > 0
     assert first["duration_high_s"] is None
     assert (first["duration_s"] is None) == (first["complete_percent"] < 50)
-    assert answer.transfer.complete == (first["complete_percent"] >= 50)
+    assert answer.ledger.complete == (first["complete_percent"] >= 50)
 
 
 @pytest.mark.parametrize("radio", [None, "intel-5300", {"access_point": "intel-5300"}])
 def test_nodes_stand_in_one_order_whoever_has_a_card(radio: object) -> None:
     answer = described("bss-open", {"payload.data_B": 30_000, "radio": radio})
-    found = [row["node"] for row in rows.nodes(answer)]
+    found = [row["node"] for row in ledger.node_rows(answer)]
     assert list(dict.fromkeys(found)) == ["sender", "access-point", "receiver"]
 
 
@@ -178,7 +178,7 @@ def test_a_radio_of_a_linear_scenario_is_that_of_all_its_nodes(capsys: pytest.Ca
 def test_who_asks_for_much_to_simulate_is_told_before_it_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wattlock.cli.link_wifi.MANY_PACKETS", 100)
+    monkeypatch.setattr("wattlock.cli.link.MANY_PACKETS", 100)
     # Three signals of 70 packets of 1448 octets.
     words = ["link", "adhoc-open", "--rssi-dBm", "-60", "--format", "json", "--data-B", "100_000"]
     assert cli.answer(words) == 0
@@ -237,7 +237,7 @@ def test_the_signals_at_the_limits_have_answers_3_dB_beside_them() -> None:
 def test_a_note_that_is_not_of_all_scenarios_says_of_which_it_is() -> None:
     lost = described("adhoc-open", {"payload.data_B": 30_000, "signal.rssi_dBm": -92.0})
     whole = described("adhoc-open", {"payload.data_B": 30_000})
-    found = rows.notes([lost, whole])
+    found = ledger.notes([lost, whole])
     assert [note for note in found if note.startswith("adhoc-open data_B=30000 rssi_dBm=-92.0: ") and "lost" in note]
     assert [note for note in found if note.startswith("no joules")]
 

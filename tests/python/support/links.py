@@ -5,7 +5,8 @@ from typing import Any
 
 from support.tree import NET, PROBE
 from wattlock.link import scenario
-from wattlock.link.wifi.evaluate import Answer, evaluate
+from wattlock.link.ledger import LinkAnswer
+from wattlock.link.wifi import evaluate
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets import probe
 from wattlock.targets.local import Local
@@ -30,14 +31,14 @@ def catalogue() -> dict[str, CatalogueRow]:
     return {name: of[0] for name, of in probe.catalogue(Local(PROBE), CIPHERS)[0].items()}
 
 
-def described(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> Answer:
+def described(name: str = "adhoc-open", changes: dict[str, Any] | None = None, **more: Any) -> LinkAnswer:
     """The answer to a scenario that comes with wattlock, with some of its keys changed."""
     return evaluate([scenario.load(name, changes)], TOOLBOX, catalogue(), **more)[0]
 
 
-def time_of(answer: Answer, *what: str) -> int:
-    return sum(line.time_ns for line in answer.transfer.lines if not what or line.what in what)
+def time_of(answer: LinkAnswer, *what: str) -> int:
+    return sum(line.time_ns for line in answer.ledger.lines if not what or line.what in what)
 
 
-def octets_of(answer: Answer, *what: str) -> int:
-    return sum(line.octets_B for line in answer.transfer.lines if not what or line.what in what)
+def octets_of(answer: LinkAnswer, *what: str) -> int:
+    return sum(line.octets_B for line in answer.ledger.lines if not what or line.what in what)

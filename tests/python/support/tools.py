@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from wattlock.link.engines import ns3
+from wattlock.link import ns3
 
 REQUIRED = bool(os.environ.get("WATTLOCK_REQUIRE_TOOLS"))
 """Whether a test without its program fails, in place of being skipped with the reason."""

@@ -8,8 +8,8 @@ from support.labs import COUNTED
 from support.sweeps import ADVICE, LINK, LIVES, NS3, RUNS, write
 from support.tree import require_programs
 from wattlock import cli
-from wattlock.link.engines import ns3
-from wattlock.link.engines.ns3 import EXTRA
+from wattlock.link import ns3
+from wattlock.link.ns3 import EXTRA
 from wattlock.sweep import definition
 
 GRID = 'title = "t"\n[[grid]]\nlink = ["sensor-readings"]\n'

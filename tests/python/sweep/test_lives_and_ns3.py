@@ -16,10 +16,8 @@ from wattlock.energy import operations
 from wattlock.energy.operations import Circumstances, OwnOperation
 from wattlock.energy.tasks import Duty
 from wattlock.errors import ProbeError
-from wattlock.link import scenario
-from wattlock.link.engines import ns3, ns3_child
-from wattlock.link.wifi import air
-from wattlock.link.wifi.evaluate import largest_question
+from wattlock.link import air, ns3, ns3_child, scenario
+from wattlock.link.wifi import largest_question
 from wattlock.sweep import definition, plan
 from wattlock.sweep.answers import answered
 from wattlock.targets import or_this_machine, toolbox
@@ -74,7 +72,7 @@ def test_what_ns3_gives_up_is_a_row_with_its_reason_and_what_ends_it_from_outsid
     made = plan.planned(definition.load(write(tmp_path, NS3)), or_this_machine(None))
     theirs = {"duration_s": 1.0, "packets_per_s": 50.0, "wall_s": 0.1, "nodes": []}
     cases: list[list[dict[str, Any]]] = [[theirs, {"ended": -6, "said": 'NS_ASSERT failed, cond="mode"\n#0 0x0'}]]
-    monkeypatch.setattr(ns3, "_told", lambda *_: cases[0])
+    monkeypatch.setattr(ns3, "_ask", lambda *_: cases[0])
     found = answered(made, made.chunks()[0])
     assert found["ns3_s"].to_list() == [1.0, None, None, None]
     assert found["error"][1].startswith("ns-3 ended with signal 6: NS_ASSERT failed")
@@ -107,10 +105,10 @@ def test_a_row_of_ns3_has_the_numbers_of_wattlock_link_on_any_number_of_workers(
     changes = {"mcs": 0, "seed": 2, "payload.data_B": 1600, "engine": "dcf"}
     named = scenario.load("sensor-readings", changes)
     question = largest_question(named, first_rows(or_this_machine(None), ["aes128-gcm"]))
-    [beside] = ns3.beside([question], air.evaluate(toolbox.find(), [(named, question)]))
+    [compared] = ns3.compare([question], air.evaluate(toolbox.find(), [(named, question)]))
     found = rows("by-1")
     row = found.row(1, named=True)
     assert {key: row[key] for key in ("wattlock_s", "ns3_s", "apart_percent", "notes")} == {
-        key: value for key, value in beside.row().items() if key in {"wattlock_s", "ns3_s", "apart_percent", "notes"}
+        key: value for key, value in compared.row().items() if key in {"wattlock_s", "ns3_s", "apart_percent", "notes"}
     }
     assert found["error"].null_count() == 2

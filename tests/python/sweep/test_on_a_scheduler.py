@@ -15,8 +15,8 @@ from support.sweeps import LINK, LIVES, NS3, RUNS, rows, swept, write
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.link.engines import ns3
-from wattlock.link.engines.ns3 import EXTRA
+from wattlock.link import ns3
+from wattlock.link.ns3 import EXTRA
 from wattlock.sweep import plan, workers
 from wattlock.sweep.answers import answered
 from wattlock.targets import scheduler as scheduling

@@ -14,9 +14,8 @@ from support.sweeps import ADVICE, LINK, rows, swept, write
 from support.tree import require_programs
 from wattlock.advise import advise, question
 from wattlock.advise.cost_files import COSTS
-from wattlock.link import scenario
-from wattlock.link.lowpower import linear
-from wattlock.link.wifi.evaluate import evaluate
+from wattlock.link import lowpower, scenario
+from wattlock.link.wifi import evaluate
 from wattlock.sweep.plan import Plan, Ready
 from wattlock.targets import or_this_machine, toolbox
 from wattlock.targets.probe import first_rows
@@ -73,10 +72,10 @@ def test_a_row_of_a_link_has_the_numbers_of_wattlock_link(table: pl.DataFrame) -
         [answer] = evaluate([named], toolbox.find(), ciphers)
         assert row["total_J"] == answer.total_J
         assert row["duration_s"] == answer.duration_ns * 1e-9
-        assert row["retries"] == answer.transfer.retries
+        assert row["retries"] == answer.ledger.retries
     low = table.row(48, named=True)
-    answered = linear.evaluate(linear.load("ble-reading").model_copy(update={"payload_B": 16}))
-    assert low["total_J"] == sum(one.total_uJ for one in answered.energies) * 1e-6
+    answered = lowpower.evaluate(scenario.under(*scenario.read("ble-reading"), {"payload_B": 16}))
+    assert low["total_J"] == answered.total_J
     assert low["frames"] == answered.ledger.frames
 
 

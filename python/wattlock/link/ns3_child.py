@@ -38,22 +38,22 @@ def main(source: str, how: str = "together") -> None:
 
 def apart(answer: Callable[[], str]) -> str:
     """What a process of its own answers, or how it `ended` and what it `said` before."""
-    with tempfile.TemporaryFile("w+") as came, tempfile.TemporaryFile("w+", errors="replace") as said:
+    with tempfile.TemporaryFile("w+") as answered, tempfile.TemporaryFile("w+", errors="replace") as complaints:
         child = os.fork()
         if not child:
             code = 1
             try:
-                os.dup2(said.fileno(), 1)
-                os.dup2(said.fileno(), 2)
-                came.write(answer())
-                came.flush()
+                os.dup2(complaints.fileno(), 1)
+                os.dup2(complaints.fileno(), 2)
+                answered.write(answer())
+                answered.flush()
                 code = 0
             finally:
                 os._exit(code)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        came.seek(0)
-        said.seek(0)
-        return came.read() if code == 0 else json.dumps({"ended": code, "said": said.read(10_000)})
+        answered.seek(0)
+        complaints.seek(0)
+        return answered.read() if code == 0 else json.dumps({"ended": code, "said": complaints.read(10_000)})
 
 
 if __name__ == "__main__":

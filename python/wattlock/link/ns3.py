@@ -18,41 +18,14 @@ from typing import Any, NamedTuple
 
 from wattlock.errors import InputError, ProbeError
 from wattlock.extras import install
+from wattlock.link.scenario import KEYS
 
 VARIABLE = "WATTLOCK_NS3_PYTHON"
 """Names another Python, which has ns-3: its wheel is for some versions of Python only."""
 EXTRA = f"{install('ns3')}, or set WATTLOCK_NS3_PYTHON to a Python that has ns3 3.44"
 # What ns-3's side is told; a scenario with any other key that asks for something is refused.
-KNOWN = {
-    "id",
-    "kind",
-    "schema",
-    "phy",
-    "band",
-    "channel_MHz",
-    "preamble",
-    "rate_Mb_s",
-    "mcs",
-    "basic_rates_Mb_s",
-    "topology",
-    "stations",
-    "payload_B",
-    "datagrams",
-    "duration_s",
-    "interval_us",
-    "transport",
-    "tcp_window_B",
-    "protection",
-    "rts",
-    "ampdu_B",
-    "distance_m",
-    "walls_dB",
-    "path_loss_exponent",
-    "tx_power_dBm",
-    "rssi_dBm",
-    "seed",
-    "engine",
-}
+KNOWN = {*KEYS} - {"power_save"}
+KNOWN |= {"channel_MHz", "interval_us", "tcp_window_B", "rts", "ampdu_B", "path_loss_exponent", "tx_power_dBm"}
 # A key whose value says what is so without it too.
 HARMLESS: dict[str, tuple[Any, ...]] = {
     "streams": (1,),
@@ -81,7 +54,7 @@ ENDED_FROM_OUTSIDE = (-signal.SIGTERM, -signal.SIGKILL)
 HASTE = 0.8
 
 
-class Beside(NamedTuple):
+class Ns3Comparison(NamedTuple):
     """One scenario in both engines.
 
     * durations in seconds and datagrams or segments delivered a second; `apart_percent`: our time for each beside
@@ -124,7 +97,7 @@ def python() -> Path | None:
     return Path(sys.executable) if importlib.util.find_spec("ns3") and importlib.util.find_spec("ns") else None
 
 
-def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]) -> list[Beside]:
+def compare(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]) -> list[Ns3Comparison]:
     """Ask ns-3 what was asked of `wattlock-net air`, and put its answers beside those.
 
     * `questions`: scenarios of the air; `answers`: the results of the first engine, in their order.
@@ -134,7 +107,9 @@ def beside(questions: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str
     """
     requested = [_named(question, answer) for question, answer in zip(questions, answers, strict=True)]
     found = answers_of([words for words, _ in requested])
-    return [held(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, requested, strict=True)]
+    return [
+        compared(answer, theirs, notes) for answer, theirs, (_, notes) in zip(answers, found, requested, strict=True)
+    ]
 
 
 def _named(question: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -247,7 +222,7 @@ def answers_of(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Raises InputError where there is no ns-3, ProbeError where it gives up.
     """
-    return _told(requested)
+    return _ask(requested)
 
 
 def answers_apart(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | ProbeError]:
@@ -256,7 +231,7 @@ def answers_apart(requested: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     Raises InputError where there is no ns-3, ProbeError where a process was ended from outside.
     """
     found: list[dict[str, Any] | ProbeError] = []
-    for answer in _told(requested, "apart"):
+    for answer in _ask(requested, "apart"):
         code = answer.get("ended")
         if code in ENDED_FROM_OUTSIDE:
             raise ProbeError(f"ns-3 ended with signal {-code}, from outside", hint="the same command asks it again")
@@ -287,7 +262,7 @@ def _needed() -> Path:
     return program
 
 
-def _told(requested: Sequence[Mapping[str, Any]], *how: str) -> list[dict[str, Any]]:
+def _ask(requested: Sequence[Mapping[str, Any]], *how: str) -> list[dict[str, Any]]:
     program = _needed()
     child = Path(__file__).with_name("ns3_child.py")
     lines = "".join(json.dumps(words) + "\n" for words in requested)
@@ -328,7 +303,7 @@ def _gave_up(code: int, complaints: str, where: str = "") -> ProbeError:
     )
 
 
-def held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]) -> Beside:
+def compared(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str]) -> Ns3Comparison:
     """Ns-3's answer to a scenario beside the first engine's.
 
     * `notes`: in what the two scenarios are not the same.
@@ -342,7 +317,7 @@ def held(answer: Mapping[str, Any], theirs: Mapping[str, Any], notes: list[str])
         apart_percent = 100 * (theirs_per_s / ours_per_s - 1)
     if not theirs_per_s and not ours_per_s:
         notes = [*notes, "nothing arrives in either"]
-    return Beside(
+    return Ns3Comparison(
         answer.get("id"),
         our_s,
         theirs["duration_s"],

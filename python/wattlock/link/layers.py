@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from wattlock.link import scenario
 from wattlock.link.durations import PLAIN, Duration
-from wattlock.link.scenario import Named
-from wattlock.link.wifi.evaluate import Answer
+from wattlock.link.ledger import LinkAnswer
+from wattlock.link.scenario import Named, Scenario
 
 PAPER = "elminaam-wlan"
 SCENARIOS = {
@@ -49,7 +49,7 @@ POOR = "poor / good"
 KINDS = ("total", "marginal")
 
 
-class Ratio(NamedTuple):
+class ConditionRatio(NamedTuple):
     """A ratio of two conditions."""
 
     name: str
@@ -59,10 +59,10 @@ class Ratio(NamedTuple):
 
 
 RATIOS = (
-    Ratio("BSS / ad hoc", "bss_open", "adhoc_open", "through an access point against ad hoc, open system"),
-    Ratio("WEP / open", "adhoc_wep", "adhoc_open", "WEP against open system, ad hoc"),
-    Ratio("TKIP / open", "bss_tkip", "bss_open", "TKIP against open system, through an access point"),
-    Ratio(POOR, "adhoc_poor", "adhoc_wep", "a poor signal against a good one, ad hoc with WEP"),
+    ConditionRatio("BSS / ad hoc", "bss_open", "adhoc_open", "through an access point against ad hoc, open system"),
+    ConditionRatio("WEP / open", "adhoc_wep", "adhoc_open", "WEP against open system, ad hoc"),
+    ConditionRatio("TKIP / open", "bss_tkip", "bss_open", "TKIP against open system, through an access point"),
+    ConditionRatio(POOR, "adhoc_poor", "adhoc_wep", "a poor signal against a good one, ad hoc with WEP"),
 )
 
 
@@ -72,7 +72,7 @@ class Layer(NamedTuple):
     phy: str
     transport: str
     packet_B: int | None
-    answers: dict[str, Answer]
+    answers: dict[str, LinkAnswer]
 
     @property
     def name(self) -> str:
@@ -88,13 +88,13 @@ class Layer(NamedTuple):
         here = answer.positions[0]
         return here.duration_s.median if here.delivered.median >= WHOLE else None
 
-    def ratio(self, ratio: Ratio) -> float | None:
+    def ratio(self, ratio: ConditionRatio) -> float | None:
         """Of two conditions; None where one has no duration."""
         over, under = self.seconds(ratio.over), self.seconds(ratio.under)
         return over / under if over and under else None
 
 
-def requested(radio: str | None) -> list[tuple[str, str, int | None, str, Named]]:
+def requested(radio: str | None) -> list[tuple[str, str, int | None, str, Named[Scenario]]]:
     """Every scenario to ask about: layer, transport, packets, condition.
 
     * `radio`: the card of all nodes, None for durations alone.
@@ -102,36 +102,38 @@ def requested(radio: str | None) -> list[tuple[str, str, int | None, str, Named]
     found = []
     for (phy, changes), transport, packet_B in product(LAYERS.items(), TRANSPORTS, PACKETS_B):
         for condition, name in SCENARIOS.items():
-            own: dict[str, Any] = {"payload.data_B": DATA_B, "transport": transport, "radio": radio, **changes}
+            changed: dict[str, Any] = {"payload.data_B": DATA_B, "transport": transport, "radio": radio, **changes}
             if packet_B is not None:
-                own["payload.payload_B"] = packet_B
+                changed["payload.payload_B"] = packet_B
             if condition == "adhoc_poor":
-                own["signal.positions"] = 20
-            found.append((phy, transport, packet_B, condition, scenario.load(name, own)))
+                changed["signal.positions"] = 20
+            found.append((phy, transport, packet_B, condition, scenario.load(name, changed)))
     return found
 
 
-def layers(keys: Sequence[tuple[str, str, int | None, str, Named]], answers: Iterable[Answer]) -> list[Layer]:
+def layers(
+    keys: Sequence[tuple[str, str, int | None, str, Named[Scenario]]], answers: Iterable[LinkAnswer]
+) -> list[Layer]:
     """The answers to `requested`, put together by layer."""
-    by: dict[tuple[str, str, int | None], dict[str, Answer]] = {}
+    by: dict[tuple[str, str, int | None], dict[str, LinkAnswer]] = {}
     for (phy, transport, packet_B, condition, _), answer in zip(keys, answers, strict=True):
         by.setdefault((phy, transport, packet_B), {})[condition] = answer
-    return [Layer(*key, of) for key, of in by.items()]
+    return [Layer(*key, by_condition) for key, by_condition in by.items()]
 
 
-def _pairs(cells: Sequence[Duration], ratio: Ratio, cipher: str) -> list[tuple[float, float]]:
+def _pairs(cells: Sequence[Duration], ratio: ConditionRatio, cipher: str) -> list[tuple[float, float]]:
     """Of each kind of data the seconds of a ratio's two conditions."""
     seconds = {(cell.data, cell.condition): cell.duration_s for cell in cells if cell.cipher == cipher}
     return [(seconds[data, ratio.over], seconds[data, ratio.under]) for data in dict.fromkeys(c.data for c in cells)]
 
 
-def printed(cells: Sequence[Duration], ratio: Ratio, cipher: str = PLAIN) -> tuple[float, float]:
+def printed(cells: Sequence[Duration], ratio: ConditionRatio, cipher: str = PLAIN) -> tuple[float, float]:
     """A ratio of the tables: its least and its greatest over the kinds of data."""
     found = [over / under for over, under in _pairs(cells, ratio, cipher)]
     return min(found), max(found)
 
 
-def rounding(cells: Sequence[Duration], ratio: Ratio, cipher: str = PLAIN) -> float:
+def rounding(cells: Sequence[Duration], ratio: ConditionRatio, cipher: str = PLAIN) -> float:
     """How far a ratio of the tables may lie from that of the durations before they were rounded, at most."""
     pairs = _pairs(cells, ratio, cipher)
     return max((over + ROUNDING_S) / (under - ROUNDING_S) - over / under for over, under in pairs)
@@ -152,7 +154,7 @@ def ratio_rows(found: Sequence[Layer], cells: Sequence[Duration]) -> list[dict[s
     return rows
 
 
-def gives(layer: Layer, ratio: Ratio, cells: Sequence[Duration]) -> bool:
+def gives(layer: Layer, ratio: ConditionRatio, cells: Sequence[Duration]) -> bool:
     """Whether a layer's ratio, as it is printed, lies where the paper's do, as far as its durations are printed."""
     low, high = printed(cells, ratio)
     apart = rounding(cells, ratio)
@@ -171,8 +173,8 @@ def table_rows(layer: Layer, cells: Sequence[Duration]) -> list[dict[str, Any]]:
     for cell in plain:
         scale = measured_s[cell.data] / (layer.seconds("adhoc_open") or 1.0)
         answer = layer.answers[cell.condition]
-        one_s = layer.seconds(cell.condition)
-        seconds = scale * one_s if one_s else None
+        layer_s = layer.seconds(cell.condition)
+        seconds = scale * layer_s if layer_s else None
         row: dict[str, Any] = {"data": cell.data, "condition": cell.condition, "data_MB": scale * DATA_B / 1e6}
         off_percent = round(100 * (seconds / cell.duration_s - 1), 6) + 0.0 if seconds else None
         row |= {"paper_s": cell.duration_s, "air_s": seconds, "off_percent": off_percent}
@@ -195,10 +197,10 @@ def nearest(found: Sequence[Layer], cells: Sequence[Duration]) -> Layer:
     return min(found, key=off)
 
 
-def missing_us(layer: Layer, ratio: Ratio, wanted: float) -> float:
+def missing_us(layer: Layer, ratio: ConditionRatio, wanted: float) -> float:
     """Microseconds a packet, not overlapped with the air, that would make a layer's ratio the one that is wanted."""
-    over, under = (layer.answers[one] for one in (ratio.over, ratio.under))
-    return (wanted * under.duration_ns - over.duration_ns) / over.transfer.requested / 1e3
+    over, under = layer.answers[ratio.over], layer.answers[ratio.under]
+    return (wanted * under.duration_ns - over.duration_ns) / over.ledger.requested / 1e3
 
 
 def sentences(found: Sequence[Layer], cells: Sequence[Duration]) -> list[str]:

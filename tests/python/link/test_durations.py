@@ -7,7 +7,7 @@ import pytest
 
 from wattlock.energy import published
 from wattlock.errors import InputError
-from wattlock.link import durations, explain
+from wattlock.link import durations
 from wattlock.link.durations import Duration
 
 PLAIN_s = {"text": 10.0, "audio": 30.0, "video": 60.0}
@@ -16,12 +16,12 @@ CONDITIONS = {"fast": 1.0, "middle": 1.6, "slow": 3.2}
 ENCRYPTION = {"aes": 0.35, "des": 0.9, "rc6": 0.15, "rc2": 1.6}
 MB_A_SECOND = 3.0
 ENCODINGS = {"aes": 1.0, "des": 4 / 3, "rc6": 16 / 9, "rc2": 2.0}
-HYPOTHESES = {one.name: one for one in explain.hypotheses(speeds=True)}
+HYPOTHESES = {one.name: one for one in durations.hypotheses(speeds=True)}
 SPEEDS = {cipher: MB_A_SECOND * 1e6 / seconds for cipher, seconds in ENCRYPTION.items()}
 
 
 def made_by(
-    hypothesis: explain.Hypothesis, *, seed: int = 1, spread: float = 0.02, sized: bool = False
+    hypothesis: durations.Hypothesis, *, seed: int = 1, spread: float = 0.02, sized: bool = False
 ) -> list[Duration]:
     """Durations as they would be if the hypothesis were true."""
     random = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def made_by(
 
 @pytest.mark.parametrize("name", [name for name, one in HYPOTHESES.items() if one.encryption != "given"])
 def test_the_hypothesis_that_made_the_durations_is_ranked_first(name: str) -> None:
-    explained = explain.explain(made_by(HYPOTHESES[name]), "made up")
+    explained = durations.explain(made_by(HYPOTHESES[name]), "made up")
     assert explained.fits[0].name == name
     assert explained.fits[0].spread_percent == pytest.approx(2.0, rel=0.5)
     assert explained.fits[0].behind == 0
@@ -59,7 +59,7 @@ def test_the_hypothesis_that_made_the_durations_is_ranked_first(name: str) -> No
 @pytest.mark.parametrize("name", [name for name, one in HYPOTHESES.items() if one.encryption == "given"])
 def test_speeds_from_a_run_are_ranked_first_where_they_made_the_durations(name: str) -> None:
     cells = made_by(HYPOTHESES[name], sized=True)
-    explained = explain.explain(cells, "made up", speeds_B_per_s=SPEEDS, speeds_from="run 7")
+    explained = durations.explain(cells, "made up", speeds_B_per_s=SPEEDS, speeds_from="run 7")
     assert explained.fits[0].name == name
     assert explained.fits[0].share == pytest.approx(0.7, rel=0.1)
     assert "run 7" in explained.speeds
@@ -67,7 +67,7 @@ def test_speeds_from_a_run_are_ranked_first_where_they_made_the_durations(name: 
 
 def test_a_simple_truth_seldom_loses_to_one_with_a_term_more() -> None:
     name = "all ciphertext hexadecimal"
-    firsts = [explain.explain(made_by(HYPOTHESES[name], seed=seed), "made up").fits[0].name for seed in range(20)]
+    firsts = [durations.explain(made_by(HYPOTHESES[name], seed=seed), "made up").fits[0].name for seed in range(20)]
     assert firsts.count(name) >= 17
 
 
@@ -82,14 +82,14 @@ def random_durations(seed: int, spread: float = 0.4) -> list[Duration]:
 
 
 def test_of_random_durations_nothing_but_the_spread_stands_first() -> None:
-    explained = [explain.explain(random_durations(seed), "random") for seed in range(20)]
+    explained = [durations.explain(random_durations(seed), "random") for seed in range(20)]
     firsts = [one.fits[0] for one in explained]
-    assert [fit.name for fit in firsts].count(explain.NOTHING) >= 18
+    assert [fit.name for fit in firsts].count(durations.NOTHING) >= 18
     # Among them some that another hypothesis fits a little better, by chance.
-    assert any(fit.name == explain.NOTHING and fit.behind > 0 for fit in firsts)
+    assert any(fit.name == durations.NOTHING and fit.behind > 0 for fit in firsts)
     for one in explained:
-        alone = next(fit for fit in one.fits if fit.name == explain.NOTHING)
-        assert (one.fits[0] is alone) == (alone.behind < explain.STRONG)
+        alone = next(fit for fit in one.fits if fit.name == durations.NOTHING)
+        assert (one.fits[0] is alone) == (alone.behind < durations.STRONG)
         said = " ".join(one.sentences())
         assert ("clearly better than a spread of" in said) == (one.fits[0] is alone)
         assert [fit.bic for fit in one.fits if fit is not alone] == sorted(
@@ -99,11 +99,11 @@ def test_of_random_durations_nothing_but_the_spread_stands_first() -> None:
 
 def test_what_was_put_in_comes_out() -> None:
     name = "all ciphertext base64 and encryption counted in"
-    best = explain.explain(made_by(HYPOTHESES[name], spread=0.001), "made up").fits[0]
+    best = durations.explain(made_by(HYPOTHESES[name], spread=0.001), "made up").fits[0]
     assert best.expansion == dict.fromkeys(sorted(ENCRYPTION), 4 / 3)
     found = dict(zip(ENCRYPTION, reversed(ENCRYPTION.values()), strict=True))
     assert best.encryption == pytest.approx(found, rel=0.03)
-    encoded = explain.explain(made_by(HYPOTHESES["an encoding for each cipher"]), "made up").fits[0]
+    encoded = durations.explain(made_by(HYPOTHESES["an encoding for each cipher"]), "made up").fits[0]
     assert encoded.expansion == dict(sorted(ENCODINGS.items()))
 
 
@@ -112,7 +112,7 @@ def test_a_cell_that_no_hypothesis_made_is_named_with_how_far_it_is_off() -> Non
     spoiled = [
         cell._replace(duration_s=2 * cell.duration_s) if cell.name == "audio des slow" else cell for cell in cells
     ]
-    best = explain.explain(spoiled, "made up").fits[0]
+    best = durations.explain(spoiled, "made up").fits[0]
     assert next(iter(best.unexplained)) == "audio des slow"
     assert best.unexplained["audio des slow"] == pytest.approx(70, abs=25)
 
@@ -121,18 +121,18 @@ def test_repeated_runs_that_are_off_are_each_named() -> None:
     once = made_by(HYPOTHESES["all ciphertext base64"])
     again = made_by(HYPOTHESES["all ciphertext base64"], seed=2)
     cells = [c._replace(duration_s=c.duration_s / 2) if c.name == "audio des slow" else c for c in [*once, *again]]
-    explained = explain.explain(cells, "made up")
+    explained = durations.explain(cells, "made up")
     assert set(explained.sooner) == {"audio des slow #1", "audio des slow #2"}
     assert set(explained.sooner) <= set(explained.fits[0].unexplained)
 
 
 def test_a_perfect_fit_has_a_likelihood_too() -> None:
-    explained = explain.explain(made_by(HYPOTHESES["all ciphertext base64"], spread=0.0), "made up")
+    explained = durations.explain(made_by(HYPOTHESES["all ciphertext base64"], spread=0.0), "made up")
     assert explained.fits[0].name == "all ciphertext base64"
 
 
 def test_the_papers_tables_hold_nine_cells_of_ciphertext_sooner_than_plaintext() -> None:
-    explained = explain.explain(*durations.of("elminaam-wlan"))
+    explained = durations.explain(*durations.load("elminaam-wlan"))
     assert explained.cells == 105
     assert len(explained.sooner) == 9
     assert min(explained.sooner, key=lambda name: explained.sooner[name]) == "video rc6 adhoc_poor"
@@ -141,7 +141,7 @@ def test_the_papers_tables_hold_nine_cells_of_ciphertext_sooner_than_plaintext()
 
 
 def test_of_the_papers_tables_only_hypotheses_that_tell_ciphers_apart_come_first() -> None:
-    explained = explain.explain(*durations.of("elminaam-wlan"))
+    explained = durations.explain(*durations.load("elminaam-wlan"))
     apart = [fit for fit in explained.fits if fit.encryption or len(set(fit.expansion.values())) > 1]
     alike = [fit for fit in explained.fits if fit not in apart]
     assert max(fit.bic for fit in apart) < min(fit.bic for fit in alike)
@@ -152,13 +152,13 @@ def test_of_the_papers_tables_only_hypotheses_that_tell_ciphers_apart_come_first
 
 
 def test_no_hypothesis_is_called_a_fact() -> None:
-    assert explain.explain(*durations.of("elminaam-wlan")).sentences()[-1] == explain.CAVEAT
+    assert durations.explain(*durations.load("elminaam-wlan")).sentences()[-1] == durations.CAVEAT
 
 
 def test_a_record_holds_all_of_a_fit() -> None:
-    rows = explain.explain(*durations.of("elminaam-wlan")).rows()
-    assert len(rows) == len(explain.hypotheses())
-    assert set(explain.Fit._fields) - {"name"} == set(rows[0]) - {"hypothesis"}
+    rows = durations.explain(*durations.load("elminaam-wlan")).rows()
+    assert len(rows) == len(durations.hypotheses())
+    assert set(durations.HypothesisFit._fields) - {"name"} == set(rows[0]) - {"hypothesis"}
 
 
 def csv_of(folder: Path, text: str) -> Path:
@@ -172,9 +172,9 @@ def test_a_csv_of_ones_own_is_read_with_sizes_and_repeated_runs(tmp_path: Path) 
     cells += made_by(HYPOTHESES["all ciphertext base64"], sized=True, seed=2)
     lines = [f"{c.data},{c.cipher},{c.condition},{c.duration_s!r},{c.size_B}" for c in cells]
     path = csv_of(tmp_path, "\n".join(["data,cipher,condition,duration_s,size_B", *lines]))
-    read, source = durations.of(str(path))
+    read, source = durations.load(str(path))
     assert read == cells
-    explained = explain.explain(read, source)
+    explained = durations.explain(read, source)
     assert (explained.per, explained.fits[0].name) == ("MB", "all ciphertext base64")
 
 
@@ -196,31 +196,31 @@ def test_a_csv_of_ones_own_is_read_with_sizes_and_repeated_runs(tmp_path: Path) 
 )
 def test_a_csv_that_cannot_be_explained_is_refused_with_the_reason(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError) as refusal:
-        explain.explain(*durations.of(str(csv_of(tmp_path, text))))
+        durations.explain(*durations.load(str(csv_of(tmp_path, text))))
     assert said in refusal.value.message
 
 
 def test_speeds_without_sizes_or_of_other_ciphers_are_refused() -> None:
     cells = made_by(HYPOTHESES["all ciphertext base64"])
     with pytest.raises(InputError, match="need the bytes of the data"):
-        explain.explain(cells, "made up", speeds_B_per_s=SPEEDS)
+        durations.explain(cells, "made up", speeds_B_per_s=SPEEDS)
     sized = made_by(HYPOTHESES["all ciphertext base64"], sized=True)
     with pytest.raises(InputError, match="there is no speed of des"):
-        explain.explain(sized, "made up", speeds_B_per_s={"aes": 1e6, "rc2": 1e6, "rc6": 1e6})
+        durations.explain(sized, "made up", speeds_B_per_s={"aes": 1e6, "rc2": 1e6, "rc6": 1e6})
 
 
 def test_printed_durations_and_battery_runs_are_told_apart(tmp_path: Path) -> None:
     assert durations.names() == ["elminaam-wlan"]
     assert "elminaam-wlan" not in published.names()
     with pytest.raises(InputError, match="no table of durations elminam") as refusal:
-        durations.of("elminam")
+        durations.load("elminam")
     assert "elminaam-wlan" in refusal.value.hint
     with pytest.raises(InputError, match="can't be read"):
-        durations.of("nowhere.csv")
+        durations.load("nowhere.csv")
     for place in (str(tmp_path), ""):
         with pytest.raises(InputError, match="Is a directory") as refusal:
-            durations.of(place)
+            durations.load(place)
         assert "data, cipher, condition, duration_s" in refusal.value.hint
     bare = tmp_path / "bare"
     bare.write_text("data,cipher,condition,duration_s\na,none,c,1\n")
-    assert [cell.data for cell in durations.of(str(bare))[0]] == ["a"]
+    assert [cell.data for cell in durations.load(str(bare))[0]] == ["a"]

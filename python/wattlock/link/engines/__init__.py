@@ -1,1 +1,0 @@
-"""Other engines of the air, each in a process of its own."""

@@ -1,1 +1,0 @@
-"""A transfer over Wi-Fi: packets asked of the air, hosts that compute, positions of a poor signal, joules."""
