@@ -120,43 +120,58 @@ class RadioEnergy(NamedTuple):
         return "assumed" if self.doubted else "modelled"
 
 
-class Rest(NamedTuple):
-    """What a radio takes at rest over the same time: the card's key and its number."""
+class Term(NamedTuple):
+    """Joules of a line, as (what, hop), by one number of a card, and the nanoseconds in which they replace rest."""
 
+    line: tuple[str, int | None]
     key: str
     number: Number
     J: float
+    instead_ns: int
 
 
 def radio_energy(
     radio: Radio,
     role: Role,
     model: Literal["states", "linear"],
-    by_line_J: dict[tuple[str, int | None], float],
+    terms: Iterable[Term],
     *,
-    above_J: Mapping[str, float],
-    numbers: Mapping[str, Number],
-    rest: Rest | None,
+    rest: tuple[str, Number] | None,
+    duration_ns: int,
     allow_assumed: bool,
 ) -> RadioEnergy:
     """The joules of one node's radio, with their intervals.
 
-    * `above_J`: above its rest, by the card's keys; `numbers`: those of the card that they are from.
+    * `terms`: of all that is not rest. `rest`: the card's key and number of what it draws else, over `duration_ns`.
 
     Numbers of a card are taken as independent, and its voltage as common to its currents.
 
     Raises EvidenceError for numbers that nobody verified, without `allow_assumed`.
     """
-    numbers, total_J = dict(numbers), dict(above_J)
+    rest_W = radio.card.power_W(rest[1]) if rest else 0.0
+    floor_J = rest_W * duration_ns * 1e-9
+    by_line: dict[tuple[str, int | None], float] = {}
+    above_J: dict[str, float] = {}
+    numbers: dict[str, Number] = {}
+    covered_ns = 0
+    for line, key, number, J, instead_ns in terms:
+        by_line[line] = by_line.get(line, 0.0) + J - rest_W * instead_ns * 1e-9
+        above_J[key] = above_J.get(key, 0.0) + J
+        numbers[key] = number
+        covered_ns += instead_ns
+    total_J = above_J
     if rest:
-        numbers[rest.key] = rest.number
-        total_J[rest.key] = total_J.get(rest.key, 0.0) + rest.J
+        # What is not covered by another state rests.
+        key = rest[0]
+        numbers[key] = rest[1]
+        above_J[key] = 0.0 - rest_W * (1e-9 * covered_ns)
+        total_J = {**above_J, key: above_J[key] + floor_J}
     if radio.card.voltage and any(number.unit in CURRENT for number in numbers.values()):
         numbers["voltage"] = radio.card.voltage
     refuse_doubted(f"radio card {radio.name}", numbers, allow_assumed=allow_assumed)
     doubted = sorted(key for key, number in numbers.items() if number.doubted)
     intervals = interval(total_J, numbers), interval(above_J, numbers)
-    return RadioEnergy(role, radio.name, model, by_line_J, 0.0, *intervals, doubted)
+    return RadioEnergy(role, radio.name, model, by_line, floor_J, *intervals, doubted)
 
 
 def interval(by_key_J: Mapping[str, float], numbers: Mapping[str, Number]) -> Interval:

@@ -12,7 +12,7 @@ from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import Radio, RadioCard
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link.framing import RadioFrame, Role, State
-from wattlock.link.ledger import Ledger, LedgerLine, LinkAnswer, RadioEnergy, Rest, radio_energy, states_of
+from wattlock.link.ledger import Ledger, LedgerLine, LinkAnswer, RadioEnergy, Term, radio_energy, states_of
 from wattlock.link.scenario import Named, RadioMessage, RefusedScenario, Standard, or_refused
 
 DATA = ("payload", "cipher expansion", "encoding")
@@ -31,8 +31,6 @@ LINES = (
 """The ledger's lines, in its order."""
 Piece: TypeAlias = tuple[int, int, int]
 """Of a frame's data the octets of payload, cipher and encoding."""
-Term: TypeAlias = tuple[str, str, Number, float]
-"""A line, the card's key, its number, and joules."""
 
 
 def evaluate_each(
@@ -197,25 +195,18 @@ def _energy(sent: Ledger, message: RadioMessage, radio: Radio, role: Role, *, al
     Raises EvidenceError for numbers that nobody verified, without `allow_assumed`, and for those that the card lacks.
     """
     model: Literal["states", "linear"] = "states" if radio.card.has_states else "linear"
-    terms = _by_states(sent, message, radio, role) if model == "states" else _by_packets(sent, radio, role)
-    by_line: defaultdict[str, float] = defaultdict(float)
-    by_key: defaultdict[str, float] = defaultdict(float)
-    for what, key, _, J in terms:
-        by_line[what] += J
-        by_key[key] += J
+    terms = list(_by_states(sent, message, radio, role) if model == "states" else _by_packets(sent, radio, role))
     number, key = _drawn(radio, "sleep", message)
-    rest = Rest(key, number, radio.card.power_W(number) * sent.air_ns * 1e-9) if number else None
-    if rest:
-        by_key[key] -= rest.J
-    numbers = {key: number for _, key, number, _ in terms}
-    in_order: dict[tuple[str, int | None], float] = {(what, None): by_line[what] for what in LINES if what in by_line}
-    return radio_energy(
-        radio, role, model, in_order, above_J=by_key, numbers=numbers, rest=rest, allow_assumed=allow_assumed
-    )
+    rest = (key, number) if number else None
+    above = [term for term in terms if term.key != key]
+    spent = radio_energy(radio, role, model, above, rest=rest, duration_ns=sent.air_ns, allow_assumed=allow_assumed)
+    by_line: defaultdict[tuple[str, int | None], float] = defaultdict(float)
+    for term in sorted(terms, key=lambda term: LINES.index(term.line[0])):
+        by_line[term.line] += term.J
+    return spent._replace(by_line_J=dict(by_line), floor_J=0.0)
 
 
-def _by_states(sent: Ledger, message: RadioMessage, radio: Radio, role: Role) -> list[Term]:
-    terms: list[Term] = []
+def _by_states(sent: Ledger, message: RadioMessage, radio: Radio, role: Role) -> Iterator[Term]:
     for line in sent.lines:
         for state, time_ns in line.states_ns[role].items():
             if state == "off" or not time_ns:
@@ -226,20 +217,18 @@ def _by_states(sent: Ledger, message: RadioMessage, radio: Radio, role: Role) ->
                     f"radio card {radio.name} has no power for {state}; the {role} is there for {time_ns / 1e3:g} us",
                     hint=f"add {state} to a card of your own",
                 )
-            terms.append((line.what, key, number, radio.card.power_W(number) * time_ns * 1e-9))
-    return terms
+            yield Term((line.what, None), key, number, radio.card.power_W(number) * time_ns * 1e-9, time_ns)
 
 
-def _by_packets(sent: Ledger, radio: Radio, role: Role) -> list[Term]:
-    card = radio.card
-    keys = ("send_packet", "send_byte") if role == "sender" else ("receive_packet", "receive_byte")
-    packet, byte = (getattr(card, key) for key in keys)
-    terms: list[Term] = [("framing", keys[0], packet, packet.in_SI * sent.frames)]
-    counted = (line for line in sent.lines if line.what in {*DATA, "transport", "security"})
-    terms += [(line.what, keys[1], byte, byte.in_SI * line.octets_B) for line in counted]
+def _by_packets(sent: Ledger, radio: Radio, role: Role) -> Iterator[Term]:
+    card, way = radio.card, "send" if role == "sender" else "receive"
+    packet, byte = (getattr(card, f"{way}_{part}") for part in ("packet", "byte"))
+    yield Term(("framing", None), f"{way}_packet", packet, packet.in_SI * sent.frames, 0)
+    for line in sent.lines:
+        if line.what in {*DATA, "transport", "security"}:
+            yield Term((line.what, None), f"{way}_byte", byte, byte.in_SI * line.octets_B, 0)
     if card.idle:
-        terms.append(("idle", "idle", card.idle, card.power_W(card.idle) * sent.air_ns * 1e-9))
-    return terms
+        yield Term(("idle", None), "idle", card.idle, card.power_W(card.idle) * sent.air_ns * 1e-9, sent.air_ns)
 
 
 def _drawn(radio: Radio, state: State, message: RadioMessage) -> tuple[Number | None, str]:

@@ -4,7 +4,7 @@ A poor signal is a distribution: positions are drawn by a law, and what 3 dB mor
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -38,7 +38,7 @@ from wattlock.link.ledger import (
     Packets,
     Position,
     RadioEnergy,
-    Rest,
+    Term,
     radio_energy,
 )
 from wattlock.link.payload import PACKET_B, PacketGroup
@@ -332,77 +332,51 @@ def energy_of(
     if radio.card.technology != "802.11":
         hint = '`wattlock devices --kind radio` lists the others; phy = "linear" is for those that are not 802.11'
         raise InputError(f"radio card {radio.name} is for {radio.card.technology}, this scenario for 802.11", hint=hint)
-    if model == "linear":
-        terms, numbers = _by_packets(radio, role, sent)
-    else:
-        terms, numbers = _by_states(radio, role, sent.lines, rate_Mb_s)
-    idle = radio.card.idle
-    if idle is None:
-        raise _lacks(radio, "idle", role)
-    idle_W = radio.card.power_W(idle)
-    by_line: dict[tuple[str, int | None], float] = {}
-    by_key: dict[str, float] = {}
-    covered_ns = 0
-    for line, key, J, instead_ns in terms:
-        by_line[line] = by_line.get(line, 0.0) + J - idle_W * instead_ns * 1e-9
-        by_key[key] = by_key.get(key, 0.0) + J
-        covered_ns += instead_ns
-    # What is not covered by another state idles.
-    covered_s = 1e-9 * covered_ns
-    above_J = {**by_key, "idle": by_key.get("idle", 0.0) - idle_W * covered_s}
-    rest = Rest("idle", idle, idle_W * duration_ns * 1e-9)
-    spent = radio_energy(
-        radio, role, model, by_line, above_J=above_J, numbers=numbers, rest=rest, allow_assumed=allow_assumed
+    terms = list(
+        _by_packets(radio, role, sent) if model == "linear" else _by_states(radio, role, sent.lines, rate_Mb_s)
     )
-    return spent._replace(floor_J=rest.J)
+    if radio.card.idle is None:
+        raise _lacks(radio, "idle", role)
+    rest = "idle", radio.card.idle
+    return radio_energy(radio, role, model, terms, rest=rest, duration_ns=duration_ns, allow_assumed=allow_assumed)
 
 
-Term = tuple[tuple[str, int | None], str, float, int]
-"""A line, the card's key, joules, and the nanoseconds in which they take the place of idling."""
-
-
-def _by_states(
-    radio: Radio, role: Role, lines: list[LedgerLine], rate_Mb_s: float
-) -> tuple[list[Term], dict[str, Number]]:
-    terms: list[Term] = []
-    used: dict[str, Number] = {}
-    power_W: dict[str, float] = {}
+def _by_states(radio: Radio, role: Role, lines: list[LedgerLine], rate_Mb_s: float) -> Iterator[Term]:
+    drawn: dict[str, tuple[Number, float]] = {}
     for line in lines:
         for state, time_ns in line.states_ns.get(role, {}).items():
             if state == "idle" or not time_ns:
                 continue
             key = POWER_OF[state]
-            if key not in used:
-                number = radio.card.sending(rate_Mb_s) if key == "tx" else getattr(radio.card, key)
-                if number is None:
+            if key not in drawn:
+                found = radio.card.sending(rate_Mb_s) if key == "tx" else getattr(radio.card, key)
+                if found is None:
                     raise _lacks(radio, key, role)
-                used[key], power_W[key] = number, radio.card.power_W(number)
-            terms.append(((line.what, line.hop), key, power_W[key] * time_ns * 1e-9, time_ns))
-    return terms, used
+                drawn[key] = found, radio.card.power_W(found)
+            number, power_W = drawn[key]
+            yield Term((line.what, line.hop), key, number, power_W * time_ns * 1e-9, time_ns)
 
 
-def _by_packets(radio: Radio, role: Role, sent: Ledger) -> tuple[list[Term], dict[str, Number]]:
+def _by_packets(radio: Radio, role: Role, sent: Ledger) -> Iterator[Term]:
     """By the linear model, whose joules come on top of idling: E = packets * constant + octets * price."""
-    terms: list[Term] = []
-    used: dict[str, Number] = {}
-    ways: tuple[tuple[str, Packets], ...] = (("send", sent.sent[role]), ("receive", sent.received[role]))
-    for way, packets in ways:
+    ways: tuple[tuple[str, State, Packets], ...] = (
+        ("send", "tx", sent.sent[role]),
+        ("receive", "rx", sent.received[role]),
+    )
+    for way, state, packets in ways:
         if not packets.packets:
             continue
         constant, byte = (getattr(radio.card, f"{way}_{part}") for part in ("packet", "byte"))
         if constant is None or byte is None:
             raise _lacks(radio, f"{way}_packet", role)
-        used |= {f"{way}_packet": constant, f"{way}_byte": byte}
         left_B = packets.octets_B
-        terms.append((PER_PACKET, f"{way}_packet", constant.in_SI * packets.packets, 0))
+        yield Term(PER_PACKET, f"{way}_packet", constant, constant.in_SI * packets.packets, 0)
         for line in sent.lines:
-            state: State = "tx" if way == "send" else "rx"
             if line.what in COUNTED and _concerns(line, role, state):
                 left_B -= line.octets_B
-                terms.append(((line.what, line.hop), f"{way}_byte", byte.in_SI * line.octets_B, 0))
+                yield Term((line.what, line.hop), f"{way}_byte", byte, byte.in_SI * line.octets_B, 0)
         # Acknowledgements of TCP, and packets sent again.
-        terms.append((PER_PACKET, f"{way}_byte", byte.in_SI * left_B, 0))
-    return terms, used
+        yield Term(PER_PACKET, f"{way}_byte", byte, byte.in_SI * left_B, 0)
 
 
 def _concerns(line: LedgerLine, role: Role, state: State) -> bool:
