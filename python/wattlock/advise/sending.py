@@ -81,14 +81,12 @@ class Sender:
                 hint = "radio.rssi_dBm says what reaches the other end of Wi-Fi"
                 raise InputError("radio.bit_errors: is for radios that are not 802.11", hint=hint)
             self._wifi(self.protections[0])
-            if question.tx_power_dBm is not None:
-                self.radio = _at_power(self.radio, question.tx_power_dBm)
         else:
             if question.air or question.rssi_dBm is not None:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
             self.link = self._message(Packet(0, "send", self.protections[0])).link
             self.rate_Mb_s = self.link.rate_Mb_s
-            self.radio = lowpower.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
+        self.radio = lowpower.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
         if question.rest in {"sleep", "idle"} and getattr(self.radio.card, question.rest) is None:
             missing = f"radio card {radio.name} has no power for {question.rest}"
             other = "radio.sleep = 10uW gives it" if question.rest == "sleep" else "take another card"
@@ -301,12 +299,12 @@ class Sender:
         )
 
     def _wifi(self, protection: str) -> Named[Scenario]:
-        own = set(Scenario.model_fields) - {"air", "payload", "signal", "radio"}
+        keys = set(Scenario.model_fields) - {"air", "payload", "signal", "radio"}
         tables: dict[str, Any] = {"phy": "n", "topology": "to-ap", "engine": "closed-form", "protection": protection}
-        tables |= {key: value for key, value in self.question.air.items() if key in own}
+        tables |= {key: value for key, value in self.question.air.items() if key in keys}
         # Single messages are no aggregate of frames.
         single = {"ampdu_B": 0} if tables["phy"] in {"n", "ac", "ax"} else {}
-        tables["air"] = single | {key: value for key, value in self.question.air.items() if key not in own}
+        tables["air"] = single | {key: value for key, value in self.question.air.items() if key not in keys}
         tables["payload"] = {"data_B": 1}
         if self.question.rssi_dBm is not None:
             tables["signal"] = {"rssi_dBm": self.question.rssi_dBm}
@@ -365,14 +363,6 @@ def _with_sleep(radio: Radio, question: RadioOptions) -> Radio:
         conditions="asleep",
     )
     return Radio(radio.name, radio.card.model_copy(update={"sleep": number}))
-
-
-def _at_power(radio: Radio, power_dBm: float) -> Radio:
-    try:
-        return Radio(radio.name, radio.card.at_power(power_dBm))
-    except ValueError as error:
-        what, hint = error.args
-        raise InputError(f"radio.tx_power_dBm: radio card {radio.name} has {what}", hint=hint) from error
 
 
 # Beyond that a link is down, and the mean number of tries says nothing.

@@ -255,21 +255,27 @@ def _refuse_foreign(names: Iterable[str], file: str) -> None:
         refuse_pair(requested, "--payload-B", other, "both say how long the message is: leave one of them out")
 
 
-def _answers(
-    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any], by: Valuing
-) -> list[LinkAnswer | RefusedScenario]:
-    """The answer to each scenario under every combination of values, or why it can't be.
-
-    * `crossed`, `fixed`: by path.
-    """
-    from wattlock.link import lowpower
-    from wattlock.link.scenario import RefusedScenario, ciphers_of, cross, messages_among
+def _requested(
+    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]
+) -> tuple[list[Named[Any] | RefusedScenario], dict[str, CatalogueRow]]:
+    """Each scenario under every combination of values, by path, and what the catalogue knows of their ciphers."""
+    from wattlock.link.scenario import ciphers_of, cross
     from wattlock.targets.probe import first_rows
 
     ciphers = first_rows(chosen(), ciphers_of(files, crossed, fixed))
-    requested = cross(files, crossed, fixed, ciphers)
+    return cross(files, crossed, fixed, ciphers), ciphers
+
+
+def _answers(
+    files: Sequence[str], crossed: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any], by: Valuing
+) -> list[LinkAnswer | RefusedScenario]:
+    """The answer to each scenario under every combination of values, or why it can't be."""
+    from wattlock.link import lowpower
+    from wattlock.link.scenario import RefusedScenario, messages_among
+
+    requested, ciphers = _requested(files, crossed, fixed)
     if messages_among(files):
-        found = lowpower.evaluate_each(requested, own=by.cards, allow_assumed=by.allow_assumed)
+        found = lowpower.evaluate_each(requested, user_cards=by.cards, allow_assumed=by.allow_assumed)
         changes = {**crossed, **fixed}
         return [_in_options(answer, changes) if isinstance(answer, RefusedScenario) else answer for answer in found]
     return _transfers([named for named in requested if not isinstance(named, RefusedScenario)], ciphers, by)
@@ -309,7 +315,7 @@ def _transfers(
         toolbox.find(),
         ciphers,
         measured=by.measured(),
-        own=by.cards,
+        user_cards=by.cards,
         allow_assumed=by.allow_assumed,
     )
 
@@ -327,7 +333,9 @@ def _print(found: list[LinkAnswer | RefusedScenario], form: Format) -> None:
     first = answers[0]
 
     def rows(row: Callable[[LinkAnswer, LinkAnswer], dict[str, Any]]) -> list[dict[str, Any]]:
-        return [ledger.refused(one) if isinstance(one, RefusedScenario) else row(one, first) for one in found]
+        return [
+            ledger.refused(answer) if isinstance(answer, RefusedScenario) else row(answer, first) for answer in found
+        ]
 
     if form is not Format.table:
         show(pl.DataFrame(rows(ledger.record), infer_schema_length=None), form)
@@ -369,14 +377,14 @@ def _beside_ns3(
     import polars as pl
 
     from wattlock.link import air, ns3
-    from wattlock.link.scenario import RefusedScenario, ciphers_of, cross
+    from wattlock.link.scenario import RefusedScenario
     from wattlock.link.wifi import largest_question
     from wattlock.targets import toolbox
-    from wattlock.targets.probe import first_rows
 
-    ciphers = first_rows(chosen(), ciphers_of(files, crossed, fixed))
-    requested = cross(files, crossed, {**fixed, "engine": "dcf"})
-    questions = [(one, largest_question(one, ciphers)) for one in requested if not isinstance(one, RefusedScenario)]
+    requested, ciphers = _requested(files, crossed, {**fixed, "engine": "dcf"})
+    questions = [
+        (named, largest_question(named, ciphers)) for named in requested if not isinstance(named, RefusedScenario)
+    ]
     answers = air.evaluate(toolbox.find(), questions)
     rows = [compared.row() for compared in ns3.compare([question for _, question in questions], answers)]
     show(pl.DataFrame(rows, infer_schema_length=None), form)
@@ -419,7 +427,9 @@ def _papers_tables(radio: str | None, by: Valuing, form: Format) -> None:
 
     cells, source = durations.printed(layers.PAPER)
     keys = layers.requested(radio)
-    answers = evaluate([key[-1] for key in keys], toolbox.find(), {}, own=by.cards, allow_assumed=by.allow_assumed)
+    answers = evaluate(
+        [key[-1] for key in keys], toolbox.find(), {}, user_cards=by.cards, allow_assumed=by.allow_assumed
+    )
     found = layers.layers(keys, answers)
     sentences = layers.sentences(found, cells)
     if form is not Format.table:

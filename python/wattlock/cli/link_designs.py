@@ -48,7 +48,7 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
     from wattlock.targets import toolbox
 
     traffic, computing = _inputs(profile, payload_B, by)
-    found = rows(traffic, computing, toolbox.find(), own=by.cards, allow_assumed=by.allow_assumed)
+    found = rows(traffic, computing, toolbox.find(), user_cards=by.cards, allow_assumed=by.allow_assumed)
     for name, radio in compared().radio.items():
         carried = {row["design"] for row in found if row["radio"] == name}
         designs = compared().design.items()
@@ -264,13 +264,13 @@ def _saved(found: Rows) -> list[dict[str, Any]]:
     return [
         {"design": name, "below": other, "bits": bits}
         | {
-            _percent(own["loss"]): less(own[f"verified_{bits}_uJ"], row[f"verified_{bits}_uJ"])
-            for own, row in zip(grouped[name], grouped[other], strict=True)
+            _percent(tally["loss"]): less(tally[f"verified_{bits}_uJ"], row[f"verified_{bits}_uJ"])
+            for tally, row in zip(grouped[name], grouped[other], strict=True)
         }
         | {
-            f"radio_{_percent(COMMON)}": less(_radio_uJ(own, bits), _radio_uJ(row, bits))
-            for own, row in zip(grouped[name], grouped[other], strict=True)
-            if own["loss"] == COMMON
+            f"radio_{_percent(COMMON)}": less(_radio_uJ(tally, bits), _radio_uJ(row, bits))
+            for tally, row in zip(grouped[name], grouped[other], strict=True)
+            if tally["loss"] == COMMON
         }
         for name, bits, other in _pairs(grouped)
     ]
@@ -296,12 +296,12 @@ def _radio_uJ(row: dict[str, Any], bits: int) -> float | None:
     return radio_uJ(row) / share if share else None
 
 
-def less(own: float | None, other: float | None) -> str | None:
-    """Percent that the one is below the other."""
-    if own is None or other is None:
+def less(uJ: float | None, other_uJ: float | None) -> str | None:
+    """Percent that the first is below the other."""
+    if uJ is None or other_uJ is None:
         return None
     # Negative zero is zero.
-    return f"{round(100 * (1 - own / other), 1) + 0.0:.1f}"
+    return f"{round(100 * (1 - uJ / other_uJ), 1) + 0.0:.1f}"
 
 
 def _percent(share: float) -> str:

@@ -80,4 +80,4 @@ class Valuing(NamedTuple):
         result = open_one_kind(self.run)
         for line in result.explained:
             echo(f"warning: {line}", err=True)
-        return measured(result, self.device, own=self.cards, allow_assumed=self.allow_assumed)
+        return measured(result, self.device, user_cards=self.cards, allow_assumed=self.allow_assumed)

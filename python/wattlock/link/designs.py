@@ -80,7 +80,7 @@ def rows(
     computing: Computing,
     net: Toolbox | None,
     *,
-    own: Path | None = None,
+    user_cards: Path | None = None,
     allow_assumed: bool = False,
 ) -> list[dict[str, Any]]:
     """A row a radio, design and loss.
@@ -101,7 +101,7 @@ def rows(
         }
         carried = {key: pair for key, pair in pairs.items() if pair.fits}
         needed = [frame for pair in carried.values() for frame in pair.frames()]
-        costs = frame_costs(radio, needed, net, own=own, allow_assumed=allow_assumed) if needed else {}
+        costs = frame_costs(radio, needed, net, user_cards=user_cards, allow_assumed=allow_assumed) if needed else {}
         for key, pair in carried.items():
             fixed = {"radio": name, "design": key} | _fixed(pair, computing, costs)
             found += [fixed | _lossy(pair, computing, costs, share) for share in LOSSES]
@@ -451,26 +451,26 @@ def frame_costs(
     frames: Iterable[DesignFrame],
     net: Toolbox | None,
     *,
-    own: Path | None = None,
+    user_cards: Path | None = None,
     allow_assumed: bool,
 ) -> dict[DesignFrame, FrameCost]:
     """What each frame takes.
 
-    * `net`: the toolbox, for Wi-Fi alone. `own`: the user's folder of cards.
+    * `net`: the toolbox, for Wi-Fi alone. `user_cards`: the user's folder of cards.
 
     Raises InputError where the radio can't carry one, EvidenceError for numbers that nobody verified.
     """
     wanted = list(dict.fromkeys(frames))
     if radio.link is not None:
-        return {frame: _as_message(radio, frame, own, allow_assumed=allow_assumed) for frame in wanted}
+        return {frame: _as_message(radio, frame, user_cards, allow_assumed=allow_assumed) for frame in wanted}
     if net is None:
         raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
-    return _over_wifi(radio, wanted, net, own, allow_assumed=allow_assumed)
+    return _over_wifi(radio, wanted, net, user_cards, allow_assumed=allow_assumed)
 
 
-def _as_message(radio: DesignRadio, frame: DesignFrame, own: Path | None, *, allow_assumed: bool) -> FrameCost:
+def _as_message(radio: DesignRadio, frame: DesignFrame, user_cards: Path | None, *, allow_assumed: bool) -> FrameCost:
     if radio.lorawan is not None and frame.way != "send":
-        return _downlinks(radio, radio.lorawan, frame, own, allow_assumed=allow_assumed)
+        return _downlinks(radio, radio.lorawan, frame, user_cards, allow_assumed=allow_assumed)
     keys: dict[str, Any] = {
         "payload_B": frame.octets_B,
         "sender": radio.card,
@@ -483,39 +483,39 @@ def _as_message(radio: DesignRadio, frame: DesignFrame, own: Path | None, *, all
     if frame.below == "bare":
         message = message.model_copy(update={"link": BareLora(**message.link.model_dump())})
     if frame.way == "report" and isinstance(message.link, Ble):
-        return _in_place(radio, message.link, frame, own)
+        return _in_place(radio, message.link, frame, user_cards)
     if frame.way == "acknowledged" and isinstance(message.link, Ieee802154):
         facts = ieee802154.framing()
         more_B = facts.header_ie + facts.vendor + frame.octets_B
         longer_ns = message.link.airtime_ns(more_B) - message.link.airtime_ns(0)
-        return _listening(radio, more_B, 1e-9 * longer_ns, own)
-    answer = lowpower.evaluate(Named(radio.title, message, {}), allow_assumed=allow_assumed, own=own)
+        return _listening(radio, more_B, 1e-9 * longer_ns, user_cards)
+    answer = lowpower.evaluate(Named(radio.title, message, {}), allow_assumed=allow_assumed, user_cards=user_cards)
     spent = answer.radios[0 if frame.way == "send" else 1]
     air_s = 1e-9 * answer.ledger.states_ns["sender"].get("tx", 0)
     cost = FrameCost(answer.ledger.octets_B, air_s, spent.total, answer.ledger.frames)
     if frame.way in {"receive", "report"} and isinstance(message.link, Ieee802154):
-        return _polled(cost, message, allow_assumed=allow_assumed, own=own)
+        return _polled(cost, message, allow_assumed=allow_assumed, user_cards=user_cards)
     return cost
 
 
-def _in_place(radio: DesignRadio, link: Ble, frame: DesignFrame, own: Path | None) -> FrameCost:
+def _in_place(radio: DesignRadio, link: Ble, frame: DesignFrame, user_cards: Path | None) -> FrameCost:
     """PDUs in place of empty ones, in events that the connection has anyway (Bluetooth Core 5.4, Vol 6, B, 4.5.1)."""
     empty_B = ble.framing().header + ble.framing().crc
     sizes = [sum(pdu) for pdu in link.frames(frame.octets_B)]
     longer_ns = sum(link.airtime_ns(size_B) - link.airtime_ns(empty_B) for size_B in sizes)
-    return _listening(radio, sum(sizes) - len(sizes) * empty_B, 1e-9 * longer_ns, own)
+    return _listening(radio, sum(sizes) - len(sizes) * empty_B, 1e-9 * longer_ns, user_cards)
 
 
-def _polled(received: FrameCost, message: RadioMessage, *, allow_assumed: bool, own: Path | None) -> FrameCost:
+def _polled(received: FrameCost, message: RadioMessage, *, allow_assumed: bool, user_cards: Path | None) -> FrameCost:
     """Frames that a sensor asks for, each by a data request, as it sleeps else (IEEE Std 802.15.4-2006, 7.5.6.3)."""
     link = message.link.model_copy(update={"adaptation": "none", "security_level": 0})
     request = message.model_copy(update={"payload_B": ieee802154.framing().data_request, "link": link})
-    answer = lowpower.evaluate(Named("request", request, {}), allow_assumed=allow_assumed, own=own)
+    answer = lowpower.evaluate(Named("request", request, {}), allow_assumed=allow_assumed, user_cards=user_cards)
     return received._replace(joules=_sum([(received.joules, 1.0), (answer.radios[0].total, received.frames)]))
 
 
 def _downlinks(
-    radio: DesignRadio, link: Lorawan, frame: DesignFrame, own: Path | None, *, allow_assumed: bool
+    radio: DesignRadio, link: Lorawan, frame: DesignFrame, user_cards: Path | None, *, allow_assumed: bool
 ) -> FrameCost:
     """Frames of the gateway, each in the first receive window of an uplink.
 
@@ -527,15 +527,17 @@ def _downlinks(
     parts = []
     for piece_B in pieces:
         air_s = 1e-6 * airtime_us(link.modulation, piece_B + around_B, crc=False)
-        parts.append(_listening(radio, piece_B + around_B, air_s, own))
-    parts += [_as_message(radio, DesignFrame(0, frame.below), own, allow_assumed=allow_assumed)] * (len(pieces) - 1)
+        parts.append(_listening(radio, piece_B + around_B, air_s, user_cards))
+    parts += [_as_message(radio, DesignFrame(0, frame.below), user_cards, allow_assumed=allow_assumed)] * (
+        len(pieces) - 1
+    )
     joules = _sum([(part.joules, 1.0) for part in parts])
     return FrameCost(sum(part.air_B for part in parts), sum(part.air_s for part in parts), joules, len(pieces))
 
 
-def _listening(radio: DesignRadio, octets_B: int, air_s: float, own: Path | None) -> FrameCost:
+def _listening(radio: DesignRadio, octets_B: int, air_s: float, user_cards: Path | None) -> FrameCost:
     """Octets for which the sensor listens so much longer."""
-    card = radio_cards.load(radio.card, own).card
+    card = radio_cards.load(radio.card, user_cards).card
     if card.rx is None:
         raise InputError(f"radio card {radio.card} has no rx", hint="take another card")
     numbers = {"rx": card.rx} | ({"voltage": card.voltage} if card.voltage else {})
@@ -543,7 +545,7 @@ def _listening(radio: DesignRadio, octets_B: int, air_s: float, own: Path | None
 
 
 def _over_wifi(
-    radio: DesignRadio, frames: list[DesignFrame], net: Toolbox, own: Path | None, *, allow_assumed: bool
+    radio: DesignRadio, frames: list[DesignFrame], net: Toolbox, user_cards: Path | None, *, allow_assumed: bool
 ) -> dict[DesignFrame, FrameCost]:
     """The mean of many datagrams over Wi-Fi with CCMP, each in a frame of its own."""
     keys = {"phy": "n", "topology": "to-ap", "protection": "ccmp", "engine": "closed-form", "radio": radio.card}
@@ -553,7 +555,7 @@ def _over_wifi(
     from wattlock.link.wifi import evaluate
 
     found = {}
-    answers = evaluate(requested, net, {}, own=own, allow_assumed=allow_assumed)
+    answers = evaluate(requested, net, {}, user_cards=user_cards, allow_assumed=allow_assumed)
     for frame, answer in zip(frames, answers, strict=True):
         role: Role = "sender" if frame.way == "send" else "access-point"
         total = next(radio.total for radio in answer.by_states if radio.role == role)

@@ -34,25 +34,28 @@ Piece: TypeAlias = tuple[int, int, int]
 
 
 def evaluate_each(
-    requested: Sequence[Named[RadioMessage] | RefusedScenario], *, own: Path | None = None, allow_assumed: bool = False
+    requested: Sequence[Named[RadioMessage] | RefusedScenario],
+    *,
+    user_cards: Path | None = None,
+    allow_assumed: bool = False,
 ) -> list[LinkAnswer | RefusedScenario]:
     """As `evaluate` of each, but that a message which can't be has its refusal among the answers."""
-    act = partial(evaluate, own=own, allow_assumed=allow_assumed)
+    act = partial(evaluate, user_cards=user_cards, allow_assumed=allow_assumed)
     return [named if isinstance(named, RefusedScenario) else or_refused(named.label, act, named) for named in requested]
 
 
-def evaluate(named: Named[RadioMessage], *, own: Path | None = None, allow_assumed: bool = False) -> LinkAnswer:
+def evaluate(named: Named[RadioMessage], *, user_cards: Path | None = None, allow_assumed: bool = False) -> LinkAnswer:
     """The ledger of a message and the joules of its nodes.
 
-    * `own`: the user's folder of cards.
+    * `user_cards`: the user's folder of cards.
 
     Raises InputError for a card that isn't there or is of another technology, EvidenceError for numbers that nobody
     verified or that a card lacks.
     """
     message = named.scenario
-    radios: dict[Role, Radio] = {"sender": _radio(message.sender, message.link, own)}
+    radios: dict[Role, Radio] = {"sender": _radio(message.sender, message.link, user_cards)}
     if message.receiver:
-        radios["receiver"] = _radio(message.receiver, message.link, own)
+        radios["receiver"] = _radio(message.receiver, message.link, user_cards)
     radios["sender"] = at_power(radios["sender"], message.tx_power_dBm, message.link, "tx_power_dBm")
     sent = ledger(message, radios["sender"].card)
     energies = [_energy(sent, message, radio, role, allow_assumed=allow_assumed) for role, radio in radios.items()]
@@ -107,18 +110,20 @@ def ledger(message: RadioMessage, card: RadioCard | None = None) -> Ledger:
     return Ledger(lines, sum(line.time_ns for line in lines), states_ns, kinds.total())
 
 
-def at_power(radio: Radio, tx_power_dBm: float | None, link: Standard, key: str) -> Radio:
+def at_power(radio: Radio, tx_power_dBm: float | None, link: Standard | None, key: str) -> Radio:
     """A radio with what it draws at the power requested, or its own where none is.
 
-    * `key`: what the power is called in errors.
+    * `link`: whose region or standard limits the power. `key`: what it is called in errors.
 
-    Raises InputError where its card has no figures there, or where the region or the standard forbids the power.
+    Raises InputError where its card has no figures there, or where it is more than is allowed.
     """
     try:
         card = radio.card if tx_power_dBm is None else radio.card.at_power(tx_power_dBm)
     except ValueError as error:
         what, hint = error.args
         raise InputError(f"{key}: radio card {radio.name} has {what}", hint=hint) from error
+    if link is None:
+        return Radio(radio.name, card)
     sent = card.sending(link.rate_Mb_s)
     most, rule = link.most_power
     if sent and sent.power_dBm is not None and most is not None and sent.power_dBm > most:
@@ -126,10 +131,12 @@ def at_power(radio: Radio, tx_power_dBm: float | None, link: Standard, key: str)
     return Radio(radio.name, card)
 
 
-def _radio(name: str, link: Standard, own: Path | None) -> Radio:
-    radio = radio_cards.load(name, own)
+def _radio(name: str, link: Standard, user_cards: Path | None) -> Radio:
+    radio = radio_cards.load(name, user_cards)
     if radio.card.technology != link.technology:
-        fit = [other for other in radio_cards.RADIOS.names(own) if _technology(other, own) == link.technology]
+        fit = [
+            other for other in radio_cards.RADIOS.names(user_cards) if _technology(other, user_cards) == link.technology
+        ]
         raise InputError(
             f"radio card {name} is for {radio.card.technology}, the message goes by {link.technology}",
             hint=suggestion(name, fit, "cards for it are"),
@@ -137,9 +144,9 @@ def _radio(name: str, link: Standard, own: Path | None) -> Radio:
     return radio
 
 
-def _technology(name: str, own: Path | None) -> str:
+def _technology(name: str, user_cards: Path | None) -> str:
     try:
-        return radio_cards.load(name, own).card.technology
+        return radio_cards.load(name, user_cards).card.technology
     except InputError:
         return "unreadable"
 

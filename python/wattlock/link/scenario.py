@@ -458,10 +458,10 @@ def under(
         except InputError as error:
             raise InputError(f"link {name}: {error.message}", hint=error.hint) from error
         return Named(name, message_of(changed, f"link {name}"), dict(changes))
-    every = {**changes, **_replaced(changes)}
-    if "phy" in every and every["phy"] != tables.get("phy"):
-        every = {**dict.fromkeys(OF_PHY), **every}
-    return checked(name, tables, every)
+    changes = {**changes, **_replaced(changes)}
+    if "phy" in changes and changes["phy"] != tables.get("phy"):
+        changes = {**dict.fromkeys(OF_PHY), **changes}
+    return checked(name, tables, changes)
 
 
 def ciphers_of(

@@ -64,17 +64,19 @@ def evaluate(
     ciphers: Ciphers,
     *,
     measured: "Measured | None" = None,
-    own: Path | None = None,
+    user_cards: Path | None = None,
     allow_assumed: bool = False,
 ) -> list[LinkAnswer]:
     """What scenarios cost; the probe is started once.
 
-    * `ciphers`: the catalogue's rows of the ciphers that they name. `own`: the user's folder of cards.
+    * `ciphers`: the catalogue's rows of the ciphers that they name. `user_cards`: the user's folder of cards.
 
     Raises InputError for what is wrong with a scenario, EvidenceError for numbers that need consent or are missing.
     """
     found = []
-    for answer in evaluate_each(requested, net, ciphers, measured=measured, own=own, allow_assumed=allow_assumed):
+    for answer in evaluate_each(
+        requested, net, ciphers, measured=measured, user_cards=user_cards, allow_assumed=allow_assumed
+    ):
         if isinstance(answer, RefusedScenario):
             raise answer.error
         found.append(answer)
@@ -87,7 +89,7 @@ def evaluate_each(
     ciphers: Ciphers,
     *,
     measured: "Measured | None" = None,
-    own: Path | None = None,
+    user_cards: Path | None = None,
     allow_assumed: bool = False,
     shifted: bool = True,
 ) -> list[LinkAnswer | RefusedScenario]:
@@ -95,7 +97,7 @@ def evaluate_each(
 
     * `shifted`: whether a signal is asked about 3 dB stronger and weaker too, for `LinkAnswer.positions`.
     """
-    shelves = _Shelves(*(cache(partial(room.load, own=own)) for room in (radio_cards, cards)))
+    shelves = _Shelves(*(cache(partial(room.load, own=user_cards)) for room in (radio_cards, cards)))
     plans: list[_Prepared | RefusedScenario] = [
         or_refused(named.label, _prepared, named, ciphers, shelves, shifted) for named in requested
     ]
@@ -172,7 +174,7 @@ def signal_points(named: Named[Scenario], *, shifted: bool = True) -> list[Signa
     """The signals to ask about: those of the scenario, then with `shifted` the same 3 dB stronger and 3 dB weaker.
 
     Positions are drawn as a Latin square from the scenario's seed: each hundredth of each law once, in an order of its
-    own, so that a hundred of them stand for the law better than a hundred free draws.
+    user_cards, so that a hundred of them stand for the law better than a hundred free draws.
 
     Raises InputError where a law leaves what can be.
     """
@@ -411,13 +413,15 @@ class Measured(NamedTuple):
     clock_Hz: float | None = None
 
 
-def measured(result: Result, device: str | None, *, own: Path | None = None, allow_assumed: bool = False) -> Measured:
+def measured(
+    result: Result, device: str | None, *, user_cards: Path | None = None, allow_assumed: bool = False
+) -> Measured:
     """A run's estimates, valued by a device card, else by the run's meter or its own card.
 
     Raises EvidenceError for numbers that need consent.
     """
-    clock = clock_of(result, device, own)
-    estimates = valued(result, device, allow_assumed=allow_assumed, own=own)
+    clock = clock_of(result, device, user_cards)
+    estimates = valued(result, device, allow_assumed=allow_assumed, own=user_cards)
     return Measured(estimates, result.isa, clock.counts_cycles, clock.Hz)
 
 

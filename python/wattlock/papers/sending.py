@@ -57,7 +57,7 @@ class Sending(NamedTuple):
         """The transfer with the cipher's own time before it."""
         if self.host_s is None:
             return self.air_s
-        return Ratio(*(one + other for one, other in zip(self.air_s, self.host_s, strict=True)))
+        return Ratio(*(air_s + host_s for air_s, host_s in zip(self.air_s, self.host_s, strict=True)))
 
     def as_transfer(self) -> Transfer:
         """As the judges read it."""
@@ -110,8 +110,8 @@ def send(
 
 
 def _full(changes: Mapping[str, Any], *, poor: str) -> dict[str, Any]:
-    own = {"payload.data_B": SENT_B, "transport": "tcp", "phy": "b", "rate_Mb_s": 11, **changes}
-    return own | ({"signal.positions": POSITIONS} if poor == "adhoc_poor" else {})
+    changed = {"payload.data_B": SENT_B, "transport": "tcp", "phy": "b", "rate_Mb_s": 11, **changes}
+    return changed | ({"signal.positions": POSITIONS} if poor == "adhoc_poor" else {})
 
 
 def _variant(changes: Mapping[str, Any]) -> scenario.Named[scenario.Scenario]:
@@ -152,9 +152,9 @@ def _taken(answer: LinkAnswer, times: float) -> tuple[Ratio, Ratio | None]:
     """Seconds and radio joules of so many times the data; of drawn positions the median and 95 %."""
     if answer.positions:
         here = answer.positions[0]
-        spread_s = Ratio(*(times * one for one in (here.duration_s.median, here.duration_s.low, here.duration_s.high)))
+        spread_s = Ratio(*(times * s for s in (here.duration_s.median, here.duration_s.low, here.duration_s.high)))
         energy = here.energy_J
-        spread_J = Ratio(*(times * one for one in (energy.median, energy.low, energy.high))) if energy else None
+        spread_J = Ratio(*(times * J for J in (energy.median, energy.low, energy.high))) if energy else None
         return spread_s, spread_J
     seconds = times * answer.duration_ns * 1e-9
     return Ratio(seconds, seconds, seconds), _radio(answer, times)
@@ -164,7 +164,7 @@ def _radio(answer: LinkAnswer, times: float) -> Ratio | None:
     if not answer.by_states:
         return None
     sides = ("J", "low_J", "high_J")
-    return Ratio(*(times * sum(getattr(one.total, side) for one in answer.by_states) for side in sides))
+    return Ratio(*(times * sum(getattr(radio.total, side) for radio in answer.by_states) for side in sides))
 
 
 def _cost(estimates: pl.DataFrame, family: str, data: str) -> dict[str, Any] | None:

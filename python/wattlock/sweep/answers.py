@@ -196,13 +196,15 @@ def _results(
 
 
 def _wifi(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
-    net, own, allow_assumed = toolbox.find(), plan.own, plan.allow_assumed
-    answers = wifi.evaluate_each(requested, net, plan.ciphers, own=own, allow_assumed=allow_assumed, shifted=False)
+    net, user_cards, allow_assumed = toolbox.find(), plan.own, plan.allow_assumed
+    answers = wifi.evaluate_each(
+        requested, net, plan.ciphers, user_cards=user_cards, allow_assumed=allow_assumed, shifted=False
+    )
     return map(_link_row, answers)
 
 
 def _linear(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
-    return map(_link_row, lowpower.evaluate_each(requested, own=plan.own, allow_assumed=plan.allow_assumed))
+    return map(_link_row, lowpower.evaluate_each(requested, user_cards=plan.own, allow_assumed=plan.allow_assumed))
 
 
 def _link_row(answer: LinkAnswer | RefusedScenario) -> Row | WattlockError:

@@ -21,11 +21,12 @@ Asked: TypeAlias = "tuple[air.AirQuestion, air.AirAnswer, dict[str, Any], list[s
 KEY, ENGINE, OURS = "engine", "ns3", "dcf"
 
 
-def described(every: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]) -> list[Asked | WattlockError]:
+def described(requested: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]) -> list[Asked | WattlockError]:
     """What ns-3 is asked of each scenario's packets of the commonest size, or why it can't be."""
-    questions = [_or_error(largest_question, named, ciphers) for named in every]
-    asked = [(named, one) for named, one in zip(every, questions, strict=True) if not isinstance(one, InputError)]
-    answers = iter(air.answers(toolbox.find(), asked))
+    questions = [_or_error(largest_question, named, ciphers) for named in requested]
+    pairs = zip(requested, questions, strict=True)
+    answerable = [(named, question) for named, question in pairs if not isinstance(question, InputError)]
+    answers = iter(air.answers(toolbox.find(), answerable))
 
     def words(question: air.AirQuestion | InputError) -> Any:
         if isinstance(question, InputError):
@@ -40,20 +41,20 @@ def described(every: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueR
 
 
 def figures(
-    every: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]
+    requested: Sequence[Named[Scenario]], ciphers: Mapping[str, CatalogueRow]
 ) -> Iterator[dict[str, Any] | WattlockError]:
     """Both engines' answers to each scenario, as `wattlock link --engine ns3` has them, or why there are none.
 
     Raises InputError where there is no ns-3, ProbeError where it can't be started.
     """
-    requested = described(every, ciphers)
-    asked = [one for one in requested if not isinstance(one, WattlockError)]
-    answers = iter(ns3.answers_apart([words for _, _, words, _ in asked]) if asked else [])
-    for one in requested:
-        if isinstance(one, WattlockError):
-            yield one
+    questions = described(requested, ciphers)
+    in_words = [question[2] for question in questions if not isinstance(question, WattlockError)]
+    answers = iter(ns3.answers_apart(in_words) if in_words else [])
+    for question in questions:
+        if isinstance(question, WattlockError):
+            yield question
             continue
-        _, ours, _, notes = one
+        _, ours, _, notes = question
         theirs = next(answers)
         yield theirs if isinstance(theirs, WattlockError) else ns3.compared(ours, theirs, notes).row()
 

@@ -359,5 +359,5 @@ def test_a_card_without_what_a_node_needs_is_named_with_what_it_lacks(tmp_path: 
     (tmp_path / "radios").mkdir()
     (tmp_path / "radios" / "silent.toml").write_text(source.split("[idle]")[0])
     with pytest.raises(EvidenceError, match="radio card silent has no idle"):
-        described(changes={"radio": "silent"}, own=tmp_path)
+        described(changes={"radio": "silent"}, user_cards=tmp_path)
     assert load_radio("silent", tmp_path).card.idle is None
