@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from wattlock.link import air
+from wattlock.link import wifi_air
 from wattlock.link.wifi import groups_of, signal_points
 from wattlock.sweep import definition, plan
 from wattlock.sweep.answers import asked
@@ -39,7 +39,7 @@ def questions(of: plan.Plan) -> list[str]:
             named = asked(of, grid, *combination)
             [first, *_] = signal_points(named)
             groups = enumerate(groups_of(named, of.ciphers))
-            lines += [json.dumps(air.question(named, group, first.signal, number)) for number, group in groups]
+            lines += [json.dumps(wifi_air.question(named, group, first.signal, number)) for number, group in groups]
     return lines
 
 

@@ -14,7 +14,7 @@ from wattlock.energy.cards import Device
 from wattlock.energy.number import Number
 from wattlock.energy.radio_cards import CURRENT, Radio, Sending
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import air, lorawan, lowpower
+from wattlock.link import lorawan, lowpower, wifi_air
 from wattlock.link.framing import Role
 from wattlock.link.ledger import Ledger
 from wattlock.link.lorawan import Lorawan
@@ -200,9 +200,9 @@ class Sender:
             if net is None:
                 raise InputError("the air of Wi-Fi needs the toolbox `wattlock-net`", hint="`make setup` builds it")
             questions = [(named := self._wifi(packet.protection), self._question(named, packet)) for packet in new]
-            for packet, answer in zip(new, air.evaluate(net, questions), strict=True):
+            for packet, answer in zip(new, wifi_air.evaluate(net, questions), strict=True):
                 self.rate_Mb_s = answer["resolved"]["rate_bit_s"] / 1e6
-                self._spent[packet] = self._over_wifi(air.transfer([_group(packet)], [answer]), packet.way)
+                self._spent[packet] = self._over_wifi(wifi_air.transfer([_group(packet)], [answer]), packet.way)
         return self._spent
 
     def event(self) -> Spent:
@@ -310,8 +310,8 @@ class Sender:
             tables["signal"] = {"rssi_dBm": self.question.rssi_dBm}
         return checked("radio.air", tables)
 
-    def _question(self, named: Named[Scenario], packet: Packet) -> air.AirQuestion:
-        return air.question(named, _group(packet), named.scenario.signal.numbers, 0)
+    def _question(self, named: Named[Scenario], packet: Packet) -> wifi_air.AirQuestion:
+        return wifi_air.question(named, _group(packet), named.scenario.signal.numbers, 0)
 
 
 def sender(question: RadioOptions, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:

@@ -376,7 +376,7 @@ def _beside_ns3(
     """The simulator's answers and ns-3's, side by side, of each scenario's packets of the commonest size."""
     import polars as pl
 
-    from wattlock.link import air, ns3
+    from wattlock.link import ns3, wifi_air
     from wattlock.link.scenario import RefusedScenario
     from wattlock.link.wifi import largest_question
     from wattlock.targets import toolbox
@@ -385,7 +385,7 @@ def _beside_ns3(
     questions = [
         (named, largest_question(named, ciphers)) for named in requested if not isinstance(named, RefusedScenario)
     ]
-    answers = air.evaluate(toolbox.find(), questions)
+    answers = wifi_air.evaluate(toolbox.find(), questions)
     rows = [compared.row() for compared in ns3.compare([question for _, question in questions], answers)]
     show(pl.DataFrame(rows, infer_schema_length=None), form)
 

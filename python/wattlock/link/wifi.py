@@ -24,8 +24,7 @@ from wattlock.energy.radio_cards import Radio
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest
 from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError
-from wattlock.link import air, payload
-from wattlock.link.air import HEADERS, PAYLOAD, PLACE, AirAnswer, AirQuestion, transfer
+from wattlock.link import payload, wifi_air
 from wattlock.link.framing import Role, State
 from wattlock.link.ledger import (
     PER_PACKET,
@@ -43,6 +42,7 @@ from wattlock.link.ledger import (
 )
 from wattlock.link.payload import PACKET_B, PacketGroup
 from wattlock.link.scenario import Named, PositionLaw, RefusedScenario, Scenario, or_refused
+from wattlock.link.wifi_air import HEADERS, PAYLOAD, PLACE, AirAnswer, AirQuestion, transfer
 from wattlock.run.result import Result
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets.toolbox import Toolbox
@@ -102,7 +102,7 @@ def evaluate_each(
         or_refused(named.label, _prepared, named, ciphers, shelves, shifted) for named in requested
     ]
     questions = [question for plan in plans if isinstance(plan, _Prepared) for question in plan.questions]
-    answers = iter(air.answers(net, questions))
+    answers = iter(wifi_air.answers(net, questions))
 
     def answer(plan: _Prepared) -> LinkAnswer:
         by_point = [[next(answers) for _ in plan.groups] for _ in plan.points]
@@ -137,7 +137,7 @@ def largest_question(named: Named[Scenario], ciphers: Ciphers) -> AirQuestion:
     Raises InputError as `groups_of`.
     """
     number, group = max(enumerate(groups_of(named, ciphers)), key=lambda pair: pair[1].packets)
-    return {"id": named.label, **air.question(named, group, signal_points(named)[0].signal, number)}
+    return {"id": named.label, **wifi_air.question(named, group, signal_points(named)[0].signal, number)}
 
 
 def groups_of(named: Named[Scenario], ciphers: Ciphers) -> list[PacketGroup]:
@@ -235,7 +235,7 @@ class _Prepared(NamedTuple):
     @property
     def questions(self) -> list[tuple[Named[Scenario], AirQuestion]]:
         return [
-            (self.named, air.question(self.named, group, point.signal, number))
+            (self.named, wifi_air.question(self.named, group, point.signal, number))
             for point in self.points
             for number, group in enumerate(self.groups)
         ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wattlock.errors import InputError, WattlockError
-from wattlock.link import air, ns3
+from wattlock.link import ns3, wifi_air
 from wattlock.link.wifi import largest_question
 from wattlock.targets import toolbox
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wattlock.link.scenario import Named, Scenario
     from wattlock.study.cases import CatalogueRow
 
-Asked: TypeAlias = "tuple[air.AirQuestion, air.AirAnswer, dict[str, Any], list[str]]"
+Asked: TypeAlias = "tuple[wifi_air.AirQuestion, wifi_air.AirAnswer, dict[str, Any], list[str]]"
 """A scenario's question, the simulator's answer, what ns-3 is asked, and in what the two are not the same."""
 KEY, ENGINE, OURS = "engine", "ns3", "dcf"
 
@@ -26,9 +26,9 @@ def described(requested: Sequence[Named[Scenario]], ciphers: Mapping[str, Catalo
     questions = [_or_error(largest_question, named, ciphers) for named in requested]
     pairs = zip(requested, questions, strict=True)
     answerable = [(named, question) for named, question in pairs if not isinstance(question, InputError)]
-    answers = iter(air.answers(toolbox.find(), answerable))
+    answers = iter(wifi_air.answers(toolbox.find(), answerable))
 
-    def words(question: air.AirQuestion | InputError) -> Any:
+    def words(question: wifi_air.AirQuestion | InputError) -> Any:
         if isinstance(question, InputError):
             return question
         answer = next(answers)

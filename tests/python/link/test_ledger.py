@@ -12,10 +12,10 @@ from support.tree import require_programs
 from wattlock.energy import cards
 from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.link import air, ledger, scenario, wifi
-from wattlock.link.air import LINES
+from wattlock.link import ledger, scenario, wifi, wifi_air
 from wattlock.link.ledger import STATES
 from wattlock.link.wifi import evaluate, groups_of
+from wattlock.link.wifi_air import LINES
 from wattlock.targets.toolbox import Toolbox
 
 ONE = {"payload.data_B": 1500, "payload.payload_B": 1500, "transport": "udp", "engine": "closed-form"}
@@ -79,8 +79,8 @@ def test_the_octets_of_a_hop_are_those_of_the_frames_that_the_air_sent(name: str
     named = scenario.load(name, {"payload.data_B": 300_000, **changes})
     groups = groups_of(named, catalogue())
     case = wifi.signal_points(named)[0]
-    requested = [(named, air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
-    came = air.evaluate(TOOLBOX, requested)
+    requested = [(named, wifi_air.question(named, group, case.signal, number)) for number, group in enumerate(groups)]
+    came = wifi_air.evaluate(TOOLBOX, requested)
     answer = evaluate([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
     frames_B = 0
     for one in came:

@@ -7,7 +7,7 @@ import pytest
 from support.links import described
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.link import air, ledger, scenario
+from wattlock.link import ledger, scenario, wifi_air
 from wattlock.link.wifi import groups_of
 
 
@@ -199,13 +199,13 @@ def test_a_refusal_of_the_air_says_what_to_write_on_this_command_line(capsys: py
 
 def test_a_refusal_of_too_much_work_is_of_the_payload_and_names_no_key_that_a_transfer_lacks() -> None:
     named = scenario.load("adhoc-open", {"payload.data_B": 10**12})
-    requested = air.question(named, groups_of(named, {})[0], {}, 0)
+    requested = wifi_air.question(named, groups_of(named, {})[0], {}, 0)
     failure = {
         "key": "datagrams",
         "message": f"{requested['datagrams']}: 1.04e+09 transmissions",
         "hint": 'at most some 1e+08, or a "duration_s", or "engine": "closed-form"',
     }
-    described = air.refusal(named, requested, failure)
+    described = wifi_air.refusal(named, requested, failure)
     assert "payload, in packets" in described.message
     assert described.hint == "at most some 1e+08, or --engine closed-form"
 

@@ -16,7 +16,7 @@ from wattlock.energy import operations
 from wattlock.energy.operations import Circumstances, OwnOperation
 from wattlock.energy.tasks import Duty
 from wattlock.errors import ProbeError
-from wattlock.link import air, ns3, ns3_child, scenario
+from wattlock.link import ns3, ns3_child, scenario, wifi_air
 from wattlock.link.wifi import largest_question
 from wattlock.sweep import definition, plan
 from wattlock.sweep.answers import answered
@@ -105,7 +105,7 @@ def test_a_row_of_ns3_has_the_numbers_of_wattlock_link_on_any_number_of_workers(
     changes = {"mcs": 0, "seed": 2, "payload.data_B": 1600, "engine": "dcf"}
     named = scenario.load("sensor-readings", changes)
     question = largest_question(named, first_rows(or_this_machine(None), ["aes128-gcm"]))
-    [compared] = ns3.compare([question], air.evaluate(toolbox.find(), [(named, question)]))
+    [compared] = ns3.compare([question], wifi_air.evaluate(toolbox.find(), [(named, question)]))
     found = rows("by-1")
     row = found.row(1, named=True)
     assert {key: row[key] for key in ("wattlock_s", "ns3_s", "apart_percent", "notes")} == {
