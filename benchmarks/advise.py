@@ -9,8 +9,8 @@ import time
 
 from wattlock.advise import advise, checked, days
 from wattlock.advise.rank import ranked
-from wattlock.energy import battery_cards, lifetime
-from wattlock.energy.tasks import Plan
+from wattlock.energy import battery_cards
+from wattlock.energy.tasks import BatteryPlan
 
 TRAFFIC = {"message": "64B", "every": "10s"}
 MANY = {"framings": ["explicit", "counter", "dtls13", "dtls12", "wireguard"], "aggregate": [1, 2, 4, 8]}
@@ -40,7 +40,9 @@ def main() -> None:
     loads = [days.load(requested, choice, sender, of.draws, spent) for choice in every]
     battery = battery_cards.load("lipo-1000")
     laws = battery.card.laws()
-    plan = Plan(battery, "linear", laws, "assumed", lifetime.drawn(battery, "linear", laws, draws=1_000, seed=1))
+    plan = BatteryPlan(
+        battery, "linear", laws, "assumed", battery_cards.drawn(battery, "linear", laws, draws=1_000, seed=1)
+    )
     life_s = days.seconds(loads, days.monte_carlo(requested, every, sender, of.draws, plan, stage=of.stage), plan)
     ranked(life_s)
     timed(f"{life_s.size:,} candidates: loads, draws, days, ranks", now)

@@ -28,7 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from wattlock.analysis import consensus, estimate, within
+from wattlock.analysis import estimate, within
 from wattlock.errors import WattlockError
 from wattlock.run import process, shards
 from wattlock.study import Case
@@ -173,7 +173,7 @@ class Engine:
 
     def _ratio(self, done: Sequence[Process]) -> float | None:
         logs = [log for log in map(self._log_ratio, done) if log is not None]
-        return math.exp(consensus.joined(*zip(*logs, strict=True))[0]) if len(logs) >= 2 else None
+        return math.exp(estimate.joined(*zip(*logs, strict=True))[0]) if len(logs) >= 2 else None
 
     def _log_ratio(self, process: Process) -> tuple[float, float] | None:
         """Log of DES over AES in a process, and its standard error."""

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from wattlock.energy import battery_cards, lifetime
+from wattlock.energy import battery_cards
 
 CANDIDATES, DRAWS = 100, 10_000
 
@@ -16,8 +16,8 @@ def main() -> None:
     power_W = np.geomspace(1e-3, 5, CANDIDATES)[:, None] * np.exp(loads.normal(0, 0.1, DRAWS))
     for model in case.card.models():
         start = time.perf_counter()
-        drawn = lifetime.drawn(case, model, case.card.laws(), draws=DRAWS, seed=1)
-        life_s = lifetime.seconds(case, model, drawn, power_W)
+        drawn = battery_cards.drawn(case, model, case.card.laws(), draws=DRAWS, seed=1)
+        life_s = battery_cards.seconds(case, model, drawn, power_W)
         low, high = np.quantile(life_s[0], [0.025, 0.975]) / 86_400
         np.quantile(life_s, [0.5, 0.025, 0.975], axis=1)
         took_s = time.perf_counter() - start

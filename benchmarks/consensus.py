@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from wattlock.analysis import consensus as joined
-from wattlock.analysis.consensus import Array
-from wattlock.analysis.estimate import errors_of
+from wattlock.analysis import estimate as joined
+from wattlock.analysis.estimate import Array, errors_of
 from wattlock.run.result import open_run
 
 HEAD = "| estimator | held, % | half-width, % | error, 95th percentile, % |\n|---|---|---|---|"

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from wattlock.analysis import estimate, within
-from wattlock.analysis.looks import LEVEL
-from wattlock.store.folder import RunFolder
+from wattlock.analysis.estimate import LEVEL
+from wattlock.store.run_folder import RunFolder
 
 FACTORS = ("cipher", "provider", "operation", "keying", "encoding", "payload_B", "data", "placement", "pattern")
 Factors = tuple[object, ...]

@@ -22,7 +22,7 @@ from support.scripted_probe import install
 from support.virtual_runs import study_of, write_study
 from wattlock.lab.collection import RUNS, Collection
 from wattlock.run.begin import measure
-from wattlock.store import RunFolder, plan, seal
+from wattlock.store import RunFolder, run_folder, run_plan
 
 CIPHERS = ["aes128-cbc", "aes256-cbc", "des-cbc", "rc4-128", "3des-cbc"]
 REPEATS = 5
@@ -42,9 +42,9 @@ def copied(run: Path, to: Path, number: int) -> str:
     folder = to / "copy"
     shutil.copytree(run, folder)
     first, *others = RunFolder.open(folder).plan()
-    plan_lines = plan.encode([{**first, "id": f"{first['id']}-{number}"}, *others])
-    (folder / plan.NAME).write_bytes(b"".join(plan_lines))
-    seal.write_sums(folder)
+    plan_lines = run_plan.encode([{**first, "id": f"{first['id']}-{number}"}, *others])
+    (folder / run_plan.NAME).write_bytes(b"".join(plan_lines))
+    run_folder.write_sums(folder)
     name = hash_of(folder)
     folder.rename(to / name)
     return name
@@ -52,11 +52,11 @@ def copied(run: Path, to: Path, number: int) -> str:
 
 def decoded(folder: Path) -> None:
     """The least that reading a run back takes: its files hashed, its lines parsed, its columns decoded."""
-    seal.verify(folder)
-    for name in (plan.NAME, seal.HEADERS):
+    run_folder.verify(folder)
+    for name in (run_plan.NAME, run_folder.HEADERS):
         for line in (folder / name).read_bytes().splitlines():
             json.loads(line)
-    pl.read_parquet(folder / seal.BATCHES)
+    pl.read_parquet(folder / run_folder.BATCHES)
 
 
 def seconds(work: Callable[[], object], repeats: int = REPEATS) -> str:

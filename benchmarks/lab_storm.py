@@ -28,8 +28,7 @@ from support.virtual_runs import study_of, write_study
 from wattlock.errors import WattlockError
 from wattlock.lab.collection import RUNS, Collection
 from wattlock.lab.database import session
-from wattlock.lab.fleet.queue import OPEN, Queue
-from wattlock.lab.fleet.tables import Job, State
+from wattlock.lab.fleet.queue import OPEN, Job, Queue, State
 from wattlock.store import RunFolder
 
 KINDS = ["server", "scheduler", *["worker"] * 9, *["ssh"] * 9]

@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))
 
 from support.recorded_runs import draw_one
-from wattlock.energy.alignment import Averages
+from wattlock.energy.joining import Averages
 from wattlock.energy.recordings import read
 
 AIM_ERROR, AIM_HELD = 0.02, 0.93

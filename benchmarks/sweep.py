@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 from wattlock.link import wifi_air
 from wattlock.link.wifi import groups_of, signal_points
-from wattlock.sweep import definition, plan
+from wattlock.sweep import plan
 from wattlock.sweep.answers import asked
 from wattlock.targets import or_this_machine, toolbox
 
 AIM_PERCENT = 80
 
 
-def questions(of: plan.Plan) -> list[str]:
+def questions(of: plan.SweepPlan) -> list[str]:
     """What the rows ask of the air, as lines."""
     lines = []
     for grid in of.grids:
@@ -85,13 +85,13 @@ def main() -> None:
     arguments.add_argument("--draws", type=int, default=2, help="of the sweep's 16: 6,250 rows each")
     options = arguments.parse_args()
     workers = len(os.sched_getaffinity(0))
-    whole = definition.SWEEPS.text(definition.SWEEPS.find("tag-or-cipher")).decode()
+    whole = plan.SWEEPS.text(plan.SWEEPS.find("tag-or-cipher")).decode()
     head, _, rest = whole.partition('"seed" = [')
     net = toolbox.find()
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch, "sweep.toml")
         file.write_text(f'{head}"seed" = {list(range(1, options.draws + 1))}{rest.partition("]")[2]}')
-        of = plan.planned(definition.load(file), or_this_machine(None))
+        of = plan.planned(plan.load(file), or_this_machine(None))
         lines = questions(of)
         parts = [Path(scratch, f"part-{number}") for number in range(workers)]
         for number, part in enumerate(parts):

@@ -31,9 +31,8 @@ from wattlock.run import begin
 from wattlock.run.compare import compare
 from wattlock.run.result import open_run
 from wattlock.targets import Target, local
-from wattlock.targets.hearing import Limits
-from wattlock.targets.remote import Remote
-from wattlock.targets.ssh import VARIABLE, Ssh
+from wattlock.targets.remote import SSH_VARIABLE, Remote, Ssh
+from wattlock.targets.target import Limits
 
 SEED = 16
 KILLS, KILLS_A_RUN = 50, 5
@@ -135,7 +134,7 @@ def same(folder: Path, ssh: str) -> list[str]:
     study = folder / "forty.toml"
     study.write_text(FORTY)
     log = folder / "commands"
-    with environment({VARIABLE: str(_logging(folder, ssh, log))}):
+    with environment({SSH_VARIABLE: str(_logging(folder, ssh, log))}):
         begin.measure(str(study), target=Remote(Ssh("board")), out=folder / "by-ssh")
     begin.measure(str(study), out=folder / "by-hand")
     here, there = open_run(str(folder / "by-hand")), open_run(str(folder / "by-ssh"))
@@ -162,7 +161,7 @@ def same(folder: Path, ssh: str) -> list[str]:
 
 def cost(_: Path, ssh: str) -> list[str]:
     """How many seconds ssh adds to a process, and what the first contact takes."""
-    with environment({VARIABLE: ssh}):
+    with environment({SSH_VARIABLE: ssh}):
         first_s = _took_s(lambda: Remote(Ssh("other")).facts())
         again_s = statistics.median(_took_s(lambda: Remote(Ssh("other")).facts()) for _turn in range(5))
         ways: dict[str, Target] = {"local": local.find(), "ssh": Remote(Ssh("other"))}

@@ -7,28 +7,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from wattlock.advise import cost_files, question
-from wattlock.definitions import Form
+from wattlock.advise import cipher_costs, question
+from wattlock.definitions import DefinitionForm
 from wattlock.definitions.schema import keys
-from wattlock.energy import battery_cards, cards, radio_cards
+from wattlock.energy import battery_cards, device_cards, radio_cards
 from wattlock.link import scenario
 from wattlock.study import study
-from wattlock.sweep import definition
+from wattlock.sweep import plan
 
 TREE = Path(__file__).parents[1]
 SCHEMAS = TREE / "python" / "wattlock" / "data" / "schemas"
 PAGES = TREE / "docs" / "reference" / "definitions"
 MARK = "<!-- From here on tools/definitions.py writes this page. -->\n"
 
-FORMS: dict[str, list[Form]] = {
+FORMS: dict[str, list[DefinitionForm]] = {
     "study": [study.FORM],
     "profile": [question.FORM],
     "scenario": list(scenario.FORMS.values()),
-    "sweep": [definition.FORM],
-    "device": [cards.FORM],
+    "sweep": [plan.FORM],
+    "device": [device_cards.FORM],
     "radio": [radio_cards.FORM],
     "battery": [battery_cards.FORM],
-    "costs": [cost_files.FORM],
+    "costs": [cipher_costs.FORM],
 }
 """The forms by page."""
 
@@ -42,13 +42,13 @@ def written() -> dict[Path, str]:
     return found | {PAGES / f"{page}.md": _page(page, forms) for page, forms in FORMS.items()}
 
 
-def _page(page: str, forms: list[Form]) -> str:
+def _page(page: str, forms: list[DefinitionForm]) -> str:
     path = PAGES / f"{page}.md"
     head = path.read_text(encoding="utf-8").partition(MARK)[0]
     return head + MARK + "".join(part for form in forms for part in _form(form, several=len(forms) > 1))
 
 
-def _form(form: Form, *, several: bool) -> Iterator[str]:
+def _form(form: DefinitionForm, *, several: bool) -> Iterator[str]:
     named = f" of `{form.name}`" if several else ""
     yield f"\n## Keys{named}\n\n| key | holds | default | means |\n|---|---|---|---|\n"
     made = form.schema()

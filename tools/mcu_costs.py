@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from wattlock.advise.cost_files import COSTS as CARDS
-from wattlock.advise.cost_files import TALLY
+from wattlock.advise.cipher_costs import COSTS as CARDS
+from wattlock.advise.cipher_costs import TALLY
 from wattlock.advise.counted_costs import costs_file, isa_of
 from wattlock.run.counts import Counts, open_counted
 from wattlock.targets import or_this_machine

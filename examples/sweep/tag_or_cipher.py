@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 import vl_convert
 
-from wattlock.advise.cost_files import COSTS
-from wattlock.advise.costs import at
-from wattlock.energy import cards
+from wattlock.advise.cipher_costs import COSTS, at
+from wattlock.energy import device_cards
 from wattlock.report.figure_files import SHARPNESS, chart_svg
 from wattlock.report.look import DARK, LIGHT
 
@@ -50,7 +49,7 @@ def saved(rows: pl.DataFrame) -> pl.DataFrame:
     long, short = (mean.filter(pl.col("payload.cipher") == cipher).drop("payload.cipher") for cipher in (LONG, SHORT))
     both = long.join(short, on=keys, suffix="_short").sort(keys)
     payload_B = both[PAYLOAD].to_numpy()
-    each_J = cards.load(DEVICE).card.rate.joules
+    each_J = device_cards.load(DEVICE).card.rate.joules
     tag, half = pl.col("uJ") - pl.col("uJ_short"), 1.96 * (pl.col("variance") + pl.col("variance_short")).sqrt()
     return both.select(
         *keys,

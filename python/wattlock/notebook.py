@@ -13,12 +13,12 @@ import polars as pl
 from wattlock import advise as advice
 from wattlock import extras
 from wattlock.advise.answer import advise as answer
-from wattlock.energy import operations
+from wattlock.energy import tasks
 from wattlock.energy.counted import valued_counts
-from wattlock.energy.valuing import valued
+from wattlock.energy.device_cards import valued
 from wattlock.errors import InputError
-from wattlock.papers import material, record
-from wattlock.papers.counted import judge_counted
+from wattlock.papers import literature, material
+from wattlock.papers.counted_claims import judge_counted
 from wattlock.papers.verdicts import table as verdicts
 from wattlock.run import begin
 from wattlock.run.compare import compare as compared
@@ -140,18 +140,18 @@ def papers(
     * `counted`: runs that counted, each on a core of its own; their answers stand in the column `counted`.
     """
     extras.require("report")
-    beside = material.Beside(device, allow_assumed)
+    beside = material.MaterialOptions(device, allow_assumed)
     names = [one.folder.path if isinstance(one, Run) else one for one in runs]
     cores = judge_counted(counted)
-    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, record.load(), cores)
+    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, literature.load(), cores)
 
 
 def battery(
     card: Name, of: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False
 ) -> pl.DataFrame:
     """How many operations, hours or days a battery carries, by a run that has joules: a row an operation."""
-    work = operations.of_run(_result(of), device, allow_assumed=allow_assumed)
-    return operations.battery(card, work, allow_assumed=allow_assumed).table
+    work = tasks.of_run(_result(of), device, allow_assumed=allow_assumed)
+    return tasks.battery(card, work, allow_assumed=allow_assumed).table
 
 
 def advise(

@@ -1,29 +1,28 @@
 """A question to its answer: what may be chosen is priced, excluded by rules, ranked by days of battery."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wattlock.advise import costs as costing
-from wattlock.advise import days, exclude
-from wattlock.advise.advice import Advice
+import numpy as np
+from pydantic import BaseModel
+
+from wattlock.advise import cipher_costs as costing
+from wattlock.advise import days, rank
+from wattlock.advise.advice import Advice, values_of_information
 from wattlock.advise.choices import Choice, candidates
 from wattlock.advise.days import Load
-from wattlock.advise.exclude import Excluded
-from wattlock.advise.gain import gain
-from wattlock.advise.history import History, free
-from wattlock.advise.inputs import Inputs, check_radio, inputs
+from wattlock.advise.inputs import History, Inputs, check_radio, free, inputs
 from wattlock.advise.question import Question
-from wattlock.advise.rank import ranked
-from wattlock.advise.sending import Packet
-from wattlock.advise.unused_keys import Answers, First, unused_keys
-from wattlock.advise.value_of_information import values_of_information
-from wattlock.advise.without import bare, bares, without_sessions
-from wattlock.errors import EvidenceError, InputError
-from wattlock.security.rules import matches
+from wattlock.advise.rank import Excluded, gain, ranked
+from wattlock.advise.sending import PricedPacket
+from wattlock.energy.battery_cards import Array
+from wattlock.errors import EvidenceError, InputError, WattlockError
+from wattlock.security import Cited
+from wattlock.security.status import matches
 from wattlock.study.cases import CatalogueRow
 from wattlock.targets import Target, or_this_machine, probe, toolbox
 
@@ -83,13 +82,25 @@ def _candidates(given: Inputs, target: Target, when: date) -> _Candidates:
     return _Candidates(sound, unsound, past, [one for one in past.choices(rows, every) if one.room_B(packet_B)])
 
 
+class First(NamedTuple):
+    """What is seen of an answer before all of it is there: which choices are unsound, and the first that passes.
+
+    * `latency_s`, `charge_s`: of that choice, the seconds that the charge lasts in each draw.
+    """
+
+    unsound: list[Excluded]
+    label: str
+    latency_s: float
+    charge_s: Array
+
+
 def _first(given: Inputs, target: Target, when: date) -> First | None:
     """What the first choice that passes takes and lasts, alone; None where none passes."""
     question, found = given.question, _candidates(given, target, when)
     spent = given.sender.evaluate(days.needed(question, found.sound, given.sender), toolbox.find())
     for choice in found.sound:
         load = days.load(question, choice, given.sender, given.draws, spent)
-        if not exclude.by_cost(question, choice, load, given.sender.band):
+        if not rank.by_cost(question, choice, load, given.sender.band):
             drawn = days.monte_carlo(question, [choice], given.sender, given.draws, given.battery, stage=given.stage)
             return First(found.unsound, choice.label, load.latency_s, days.by_charge([load], drawn, given.battery)[0])
     return None
@@ -105,14 +116,14 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     excluded = list(unsound)
     for choice in sound:
         load = days.load(question, choice, of.sender, of.draws, spent)
-        reasons = exclude.by_cost(question, choice, load, band)
+        reasons = rank.by_cost(question, choice, load, band)
         if reasons:
-            excluded.append(Excluded(choice, reasons, exclude.times_allowed(question, choice, load, band)))
+            excluded.append(Excluded(choice, reasons, rank.times_allowed(question, choice, load, band)))
         else:
             passing.append(choice)
             loads.append(load)
     if not passing:
-        exclude.refuse_none(excluded)
+        rank.refuse_none(excluded)
     check_radio(loads, of, allow_assumed=allow_assumed)
     monte_carlo = days.monte_carlo(question, [*passing, *old], of.sender, of.draws, of.battery, stage=of.stage)
     charge_s = days.by_charge(loads, monte_carlo, of.battery)
@@ -143,7 +154,7 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
     )
 
 
-def _packets(of: Inputs, sound: Sequence[Choice], old: Sequence[Choice]) -> Iterator[Packet]:
+def _packets(of: Inputs, sound: Sequence[Choice], old: Sequence[Choice]) -> Iterator[PricedPacket]:
     """Every packet that the choices send or receive, and those without cryptography."""
     yield from days.needed(of.question, [*sound, *old], of.sender)
     yield from days.needed(without_sessions(of.question), bares(sound), of.sender)
@@ -156,9 +167,9 @@ def _unsound(of: Inputs, every: Sequence[Choice], when: date) -> list[Excluded]:
         Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
         for one in every
         if (
-            reasons := exclude.by_security(of.question, one, when)
-            + exclude.by_room(one, packet_B)
-            + exclude.by_answer(one, answered=answered)
+            reasons := rank.by_security(of.question, one, when)
+            + rank.by_room(one, packet_B)
+            + rank.by_answer(one, answered=answered)
         )
     ]
 
@@ -199,3 +210,146 @@ def _catalogue(target: Target, ids: tuple[str, ...]) -> tuple[dict[str, Catalogu
     # A question is answered several times, and the probe takes longer than the rest.
     rows, nearest = probe.catalogue(target, ids)
     return {name: several[0] for name, several in rows.items()}, nearest
+
+
+NAME = "no cryptography"
+
+
+def bare(like: Choice) -> Choice:
+    """A choice without cipher, nonce and tag; encoding, messages in a packet and the link's own protection stay."""
+    row = like.row.copy()
+    row.update({"id": "null", "mode": "stream", "block_bits": 8, "iv_B": 0, "tag_bits": 0})
+    return like._replace(row=row, cost=free("null"), tag_bits=0, framing="full-nonce", resumed=False)
+
+
+def bares(likes: Iterable[Choice]) -> list[Choice]:
+    """Those that such choices have, each once."""
+    first = {(one.encoding, one.aggregate, one.protection): one for one in reversed(list(likes))}
+    return [bare(one) for one in first.values()]
+
+
+def without_sessions(question: Question) -> Question:
+    """The question as a device asks it that exchanges no keys."""
+    return question.model_copy(update={"session": None})
+
+
+# Enough to tell whether anything changes: the same draws give the same numbers.
+DRAWS = 100
+
+# By more than this a number computed alone differs from that computed beside others.
+ROUNDING = 1e-9
+
+# What names things, what an answer can't be without, and what only moves its draws.
+ALWAYS = {"title", "note", "source", "seed", "draws", "flow", "device.card", "device.run"}
+
+
+class Answers(NamedTuple):
+    """How a question is answered: what it is computed with, the first choice alone, and all of the answer.
+
+    * `inputs`: of a question, with those of another whose parts are taken where they are the same.
+    """
+
+    inputs: Callable[[Question, Inputs], Inputs]
+    first: Callable[[Inputs], First | None]
+    whole: Callable[[Inputs], Advice]
+
+
+def unused_keys(question: Question, known: Inputs, answers: Answers) -> list[str]:
+    """The keys without which the answer is the same.
+
+    Most change what the first choice lasts: the others are computed only where they don't.
+
+    * `known`: what the question was answered with.
+    """
+    few = question.model_copy(update={"draws": DRAWS})
+    variants = list(_without(few))
+    if not variants:
+        return []
+    usual = answers.inputs(few, known)
+    first = answers.first(usual)
+    whole: Advice | None = None
+    found = []
+    for key, changed in variants:
+        try:
+            other = answers.inputs(changed, usual)
+            if other.assumed != usual.assumed or _differ(first, answers.first(other)):
+                continue
+            answered = answers.whole(other)
+        except WattlockError:
+            # Without it there is no such answer.
+            continue
+        whole = whole or answers.whole(usual)
+        if _same(whole, answered):
+            found.append(key)
+    return found
+
+
+def _differ(first: First | None, other: First | None) -> bool:
+    """Whether the whole answers differ for sure: by more than rounding."""
+    if first is None or other is None:
+        return first is not other
+    return (
+        _reasons(first.unsound) != _reasons(other.unsound)
+        or first.label != other.label
+        or not np.array_equal(first.latency_s, other.latency_s, equal_nan=True)
+        or not np.allclose(first.charge_s, other.charge_s, rtol=ROUNDING, atol=0)
+    )
+
+
+def _reasons(excluded: Sequence[Excluded]) -> list[tuple[str, list[Cited]]]:
+    return [(out.choice.label, out.reasons) for out in excluded]
+
+
+def _without(question: Question) -> Iterator[tuple[str, Question]]:
+    """The question without each of the keys that were set, but for those of `ALWAYS`."""
+    for table in sorted(question.model_fields_set - ALWAYS):
+        value = getattr(question, table)
+        if value is None:
+            continue
+        if not isinstance(value, BaseModel):
+            yield table, _default(question, table)
+            continue
+        if Question.model_fields[table].default is None:
+            yield table, _default(question, table)
+        for key, other in _keys(value):
+            if f"{table}.{key}" not in ALWAYS:
+                yield f"{table}.{key}", question.model_copy(update={table: other})
+
+
+def _keys(table: BaseModel) -> Iterator[tuple[str, BaseModel]]:
+    """A table without each of its keys that were set and that it can be without."""
+    for key in sorted(table.model_fields_set):
+        value = getattr(table, key)
+        if type(table).model_fields[key].is_required() or value is None:
+            continue
+        if isinstance(value, dict):
+            for one in value:
+                rest = {name: kept for name, kept in value.items() if name != one}
+                # A power that was written as a current stands there by its key.
+                path = one if key == "currents_A" else f"{key}.{one}"
+                yield path, table.model_copy(update={key: rest})
+        else:
+            yield key, _default(table, key)
+
+
+def _default(table: Any, key: str) -> Any:
+    """A copy of a table in which a key was never set."""
+    usual = type(table).model_fields[key].get_default(call_default_factory=True)
+    found = table.model_copy(update={key: usual})
+    found.model_fields_set.discard(key)
+    return found
+
+
+def _same(one: Advice, other: Advice) -> bool:
+    """Whether two answers hold the same choices with the same days, for the same reasons and on the same grounds."""
+    if [choice.label for choice in one.choices] != [choice.label for choice in other.choices]:
+        return False
+    if _reasons(one.excluded) != _reasons(other.excluded):
+        return False
+    times = [[load.latency_s for load in described.loads] for described in (one, other)]
+    return (
+        np.array_equal(one.life_s, other.life_s)
+        and np.array_equal(one.charge_s, other.charge_s)
+        and np.array_equal(times[0], times[1], equal_nan=True)
+        and one.inputs.assumed == other.inputs.assumed
+    )

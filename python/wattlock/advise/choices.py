@@ -2,27 +2,86 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
-from typing import NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple, cast
 
-from wattlock.advise.costs import Cost
-from wattlock.advise.framings import Framing, framings
-from wattlock.advise.protections import OPEN, PROTECTIONS, short
-from wattlock.advise.question import Question
-from wattlock.definitions import suggestion
+from pydantic import Field
+
+from wattlock.advise.cipher_costs import CipherCost
+from wattlock.advise.question import Question, spoken
+from wattlock.definitions import Table, Text, shipped_text, suggestion, validated
+from wattlock.definitions.toml import tables_of
 from wattlock.errors import InputError
-from wattlock.link.designs import compared
+from wattlock.link.designs import P8_B, REPORT_ROUNDS, Design, compared
 from wattlock.link.payload import Encoding, PayloadParts, expanded
-from wattlock.security import SecurityStatus, status_of
-from wattlock.security.rules import first, matches, rules
+from wattlock.security import Cited, SecurityStatus, status_of
+from wattlock.security.status import Globs, Octets, first, matches, rules
 from wattlock.study.cases import CatalogueRow
 
 MOST_AGGREGATED = 64
+
 AMORTISED = ["tally"]
 """The framings whose tags have less bits when a message arrives than later: only by consent."""
+
+OPEN = "open"
+"""The link's protection of an advertisement: it has none, and none could be chosen."""
+
+PROTECTIONS = {
+    "802.11": ["ccmp", "none", "gcmp", "ccmp256", "gcmp256", "tkip", "wep"],
+    "ble": ["ccm", "none"],
+    "802.15.4": ["5", "none", "1", "2", "3", "4", "6", "7"],
+    "lorawan": ["lorawan"],
+}
+"""The link's own encryption by technology, the usual one first."""
+
 USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}
 """The link's own protection that a label need not say."""
+
+
+class Framing(Table):
+    """What a sealed packet carries beside its ciphertext and its tag; the file's head says what each key means."""
+
+    title: Text
+    source: Text
+    header_B: Octets
+    nonce: Literal["full", "implicit", "record"]
+    nonce_B: Octets = 0
+    record: list[Text] = Field(default_factory=list)
+    inner_B: Octets = 0
+    block_B: Annotated[int, Field(ge=1)] = 1
+    ciphers: Globs
+    state: Text
+    downlink: bool
+    lost_most: Annotated[int, Field(ge=1)] | None = None
+    amortised_bits: Annotated[int, Field(ge=32)] | None = None
+    counter_log2: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def opens_alone(self) -> bool:
+        """Whether any listener with the key opens any message, whenever it joins and whatever was lost."""
+        return self.lost_most is None and not self.downlink
+
+    @property
+    def needs(self) -> str:
+        """What it needs of the other end, in a sentence."""
+        lost = "" if self.lost_most is None else f"; at most {self.lost_most} lost in a row"
+        return f"the other end keeps {self.state}{lost}{'; it needs a way back to the device' * self.downlink}"
+
+    def carries(self, cipher: str) -> bool:
+        """Whether it is defined for a cipher."""
+        return matches(cipher, self.ciphers)
+
+    def in_front_B(self, cipher: str, iv_B: int) -> int:
+        """Octets in front of the ciphertext."""
+        if self.nonce == "full":
+            return self.header_B + iv_B
+        sent = self.nonce == "implicit" or matches(cipher, self.record)
+        return self.header_B + (self.nonce_B if sent else 0)
+
+    def inside_B(self, plain_B: int) -> int:
+        """Octets that are encrypted for `plain_B` of plaintext."""
+        return -(-(plain_B + self.inner_B) // self.block_B) * self.block_B
 
 
 class Choice(NamedTuple):
@@ -34,7 +93,7 @@ class Choice(NamedTuple):
 
     row: CatalogueRow
     security: SecurityStatus
-    cost: Cost
+    cost: CipherCost
     tag_bits: int
     framing: str
     encoding: Encoding
@@ -168,10 +227,10 @@ def _room_B(by: _Seal, packet_B: int) -> int:
 
 def candidates(
     question: Question,
-    costs: list[Cost],
+    costs: list[CipherCost],
     rows: Mapping[str, CatalogueRow],
     protections: list[str],
-    tally: Cost | None = None,
+    tally: CipherCost | None = None,
 ) -> list[Choice]:
     """All choices, sound or not: `exclude` takes out what the floor forbids.
 
@@ -234,7 +293,7 @@ def _tags(question: Question, row: CatalogueRow, frame: Framing) -> list[int]:
     return [whole] if least >= whole else [whole, least]
 
 
-def _refuse_unknown(question: Question, costs: list[Cost]) -> None:
+def _refuse_unknown(question: Question, costs: list[CipherCost]) -> None:
     for name in question.choices.framings:
         if name in AMORTISED and not question.choices.amortised:
             hint = "--allow-amortised (choices.amortised) says that less may do until they are"
@@ -248,3 +307,102 @@ def _refuse_unknown(question: Question, costs: list[Cost]) -> None:
         for name in named:
             if not any(matches(one, [name]) for one in there):
                 raise InputError(f'{key}: no "{name}" with a cost', hint=suggestion(name, there, "there are"))
+
+
+@cache
+def framings() -> dict[str, Framing]:
+    """The framings by name."""
+    name = "framings/session.toml"
+    tables = tables_of(shipped_text(name), name)
+    return {framing: validated(Framing, table, f"{name}: {framing}") for framing, table in tables.items()}
+
+
+SPOKEN = {
+    "802.11": {name: name.upper() for name in PROTECTIONS["802.11"]},
+    "ble": {"ccm": "AES-CCM of Bluetooth LE, with a tag of 32 bits"},
+    "802.15.4": {
+        str(level): f"security level {level} of IEEE 802.15.4: {what}"
+        for level, what in enumerate(
+            (
+                "none",
+                "a tag of 32 bits",
+                "a tag of 64 bits",
+                "a tag of 128 bits",
+                "encryption alone",
+                "encryption with a tag of 32 bits",
+                "encryption with a tag of 64 bits",
+                "encryption with a tag of 128 bits",
+            )
+        )
+    },
+}
+"""What each is, in a sentence."""
+
+
+def short(protection: str) -> str:
+    """A protection in a word or two."""
+    return f"level {protection}" if protection.isdigit() else protection
+
+
+# Where nobody counted a report, its work is that of so many octets more in a long message of Ascon.
+WORK_B, SHORT_B, LONG_B = round(REPORT_ROUNDS / P8_B), 64, 1024
+REQUESTED = "the question"
+"""Who says what a requirement forbids."""
+
+
+def design() -> Design:
+    """Its own numbers."""
+    return compared().design["tally"]
+
+
+def messages_a_report() -> int:
+    """Messages from one report to the next."""
+    return compared().tally.report_every
+
+
+def report_B() -> int:
+    """Octets of a report, which the device receives."""
+    return compared().tally.report_B
+
+
+def report(cost: CipherCost, what: Literal["open_J", "open_cycles"]) -> float:
+    """Joules or cycles of opening a report and deriving keys by it: as counted, else as so many rounds of Ascon."""
+    more = cost.of(what, LONG_B) - cost.of(what, SHORT_B)
+    if cost.report_cycles is None:
+        return WORK_B * more / (LONG_B - SHORT_B)
+    return cost.report_cycles * more / (cost.of("open_cycles", LONG_B) - cost.of("open_cycles", SHORT_B))
+
+
+def wait_s(question: Question, choice: Choice) -> float:
+    """The longest that a message waits for the tag's bits that are required, where nothing is lost.
+
+    The first message after a report waits for all until the next one, then for as many as lift it.
+    """
+    lifts = -(-max(question.floor.tag, 1) // design().bits) - 1
+    per_s = sum(rate for flow in question.flow if flow.direction == "send" for _, rate in flow.rates)
+    return (messages_a_report() - 1 + lifts) * choice.aggregate / per_s
+
+
+def reasons(question: Question, choice: Choice) -> Iterator[Cited]:
+    """What the requirements say against it."""
+    floor = question.floor
+    if any(flow.direction == "receive" for flow in question.flow):
+        yield Cited("framing", "tally seals what the device sends, and it receives messages", design().source, "", True)
+        return
+    if design().bits < floor.release:
+        reason = f"{design().bits} bits when a message arrives are less than {floor.release}"
+        yield Cited("release", reason, REQUESTED, "", True)
+    if floor.wait is not None and wait_s(question, choice) > floor.wait:
+        waits, allowed = spoken(wait_s(question, choice)), spoken(floor.wait)
+        reason = f"{waits} until a message has {floor.tag} bits where nothing is lost, {allowed} allowed"
+        yield Cited("wait", reason, REQUESTED, "", True)
+
+
+def described(question: Question, choice: Choice) -> str:
+    """What its tag is worth, and when."""
+    waits = spoken(wait_s(question, choice))
+    return (
+        f"{choice.tag_bits} bits are sent; a message has {design().bits} when it arrives and is provisional: it may be "
+        f"shown, and must cause nothing. It has {max(question.floor.tag, design().bits)} at most {waits} later, where "
+        "nothing is lost; nobody outside has reviewed tally, and it is no product's security yet"
+    )

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from wattlock.advise.cost_files import TALLY, File
-from wattlock.advise.costs import at
+from wattlock.advise.cipher_costs import TALLY, CostFile, at
 from wattlock.advise.published import BORROWED
-from wattlock.energy.cards import DEVICES, Isa
+from wattlock.energy.device_cards import DEVICES, Isa
 from wattlock.energy.tasks import BACKWARD, FORWARD
 from wattlock.errors import EvidenceError
 from wattlock.targets import probe
@@ -81,7 +80,7 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     ]
     text = "\n".join([*_head(found), *entries])
     try:
-        File.model_validate(tomllib.loads(text))
+        CostFile.model_validate(tomllib.loads(text))
     except ValidationError as error:
         what = error.errors()[0]["msg"].removeprefix("Value error, ")
         hint = "count more payloads, of whole blocks: 16, 64, 256, 1024 B"

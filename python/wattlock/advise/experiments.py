@@ -1,28 +1,29 @@
 """Ways to spend less, as named experiments: replace primitives, modify the protocol. Each says what it found."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattlock.advise import hybrid as policies
 from wattlock.advise.advice import Advice
-from wattlock.advise.choices import Choice
-from wattlock.advise.costs import Cost
-from wattlock.advise.days import DAY_s, given_up, most_B
-from wattlock.advise.framings import framings
-from wattlock.advise.gain import Gain, gain
-from wattlock.advise.quantity import LEAST, spoken
-from wattlock.advise.question import Flow, Question
-from wattlock.advise.rank import SMALLEST_EFFECT
-from wattlock.advise.what_if import changed, charges, lives, loads, usual
+from wattlock.advise.choices import PROTECTIONS, Choice, framings, short
+from wattlock.advise.cipher_costs import CipherCost
+from wattlock.advise.days import DAY_s, Load, Term, given_up, most_B
+from wattlock.advise.question import LEAST, Flow, Question, RadioOptions, spoken
+from wattlock.advise.rank import SMALLEST_EFFECT, Gain, gain
+from wattlock.advise.sending import PacketCost, PricedPacket, Sender
+from wattlock.advise.sensitivity import changed, charges, lives, loads, usual
 from wattlock.definitions import suggestion
+from wattlock.energy import radio_cards
 from wattlock.errors import InputError
-from wattlock.security.rules import first, rules
+from wattlock.security.status import first, rules
 from wattlock.targets.toolbox import Toolbox
 
 MANY = (2, 4, 8, 16)
+
 PROBE_B = 8
+
 # Pieces smaller than that are nearly all header.
 LEAST_B = 8
 
@@ -41,7 +42,7 @@ class Experiment(NamedTuple):
     finding: str
 
 
-class Bench(NamedTuple):
+class ExperimentInputs(NamedTuple):
     """What experiments are done with: an answer, the choice that they start from, the probe."""
 
     of: Advice
@@ -88,13 +89,13 @@ def experiments(of: Advice, net: Toolbox | None, only: str | None = None) -> lis
     """
     if only is not None and only not in EXPERIMENTS:
         raise InputError(f'there is no experiment "{only}"', hint=suggestion(only, names(), "there are"))
-    bench = Bench(of, usual(of), net)
+    bench = ExperimentInputs(of, usual(of), net)
     chosen = names() if only is None else [only]
     return [saving for name in chosen for saving in EXPERIMENTS[name](bench)]
 
 
 def _found(
-    name: str, way: str, bench: Bench, variants: list[tuple[Question, Choice]], findings: list[str]
+    name: str, way: str, bench: ExperimentInputs, variants: list[tuple[Question, Choice]], findings: list[str]
 ) -> Experiment:
     number, before, after, by, charge = bench.best(variants)
     small = "" if abs(by.percent) >= 100 * SMALLEST_EFFECT else "; too little to matter"
@@ -104,7 +105,7 @@ def _found(
     return Experiment(name, way, before, after, by, findings[number] + small)
 
 
-def _replace(bench: Bench) -> Iterator[Experiment]:
+def _replace(bench: ExperimentInputs) -> Iterator[Experiment]:
     start = bench.start
     others = [
         one
@@ -121,7 +122,7 @@ def _replace(bench: Bench) -> Iterator[Experiment]:
     yield _found("replace", REPLACE, bench, [(bench.question, one) for one in others], findings)
 
 
-def _accelerate(bench: Bench) -> Iterator[Experiment]:
+def _accelerate(bench: ExperimentInputs) -> Iterator[Experiment]:
     """Hardware for a cipher in place of code: it pays from the size on at which its joules of a message are fewer."""
     device = bench.of.inputs.device
     hardware = [one for one in bench.of.choices if one.cost.accelerator]
@@ -134,14 +135,14 @@ def _accelerate(bench: Bench) -> Iterator[Experiment]:
     code = next((one for one in bench.of.inputs.costs if one.cipher == best.cipher and not one.accelerator), None)
     finding = f"{best.provider} for {best.cipher}"
     if code:
-        pays = [size for size in policies.SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
+        pays = [size for size in SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
         compared = f"fewer joules than code from {min(pays)} B on" if pays else "more joules than code at every size"
         finding += f": {compared}"
         finding += f"; {_idle(bench, best, code)}"
     yield _found("accelerate", REPLACE, bench, [(bench.question, best)], [finding])
 
 
-def _idle(bench: Bench, best: Choice, code: Cost) -> str:
+def _idle(bench: ExperimentInputs, best: Choice, code: CipherCost) -> str:
     """The floor of a block of hardware that waits, against what it saves over code."""
     by_code, by_block = (
         one.group_W("cipher")
@@ -158,7 +159,7 @@ def _idle(bench: Bench, best: Choice, code: Cost) -> str:
     return f"{saves} and draws {1e6 * floor:.3g} uW while it waits: it pays from {often:.3g} times this rate on"
 
 
-def _aggregate(bench: Bench) -> Iterator[Experiment]:
+def _aggregate(bench: ExperimentInputs) -> Iterator[Experiment]:
     every = max((flow.every for flow in bench.question.flow if flow.direction == "send"), default=0.0)
     allowed = bench.question.floor.latency
     many = [one for one in MANY if allowed is None or (one - 1) * every < allowed]
@@ -174,14 +175,14 @@ def _aggregate(bench: Bench) -> Iterator[Experiment]:
     yield _found("aggregate", PROTOCOL, bench, variants, findings)
 
 
-def _pieces(bench: Bench, choice: Choice) -> int:
+def _pieces(bench: ExperimentInputs, choice: Choice) -> int:
     """Packets that the largest message of the choice takes."""
     room_B = most_B(bench.question, bench.of.inputs.sender)
     largest = max(size_B for flow in bench.question.flow if flow.direction == "send" for size_B, _ in flow.rates)
     return sum(count for _, count in choice.packets(choice.aggregate * largest, room_B))
 
 
-def _batch(bench: Bench) -> Iterator[Experiment]:
+def _batch(bench: ExperimentInputs) -> Iterator[Experiment]:
     wake_up = bench.question.wake_up
     if wake_up is None:
         yield _not("batch", PROTOCOL, "the question has no wake-up that a batch would save")
@@ -201,7 +202,7 @@ def _batch(bench: Bench) -> Iterator[Experiment]:
     yield _found("batch", PROTOCOL, bench, variants, findings)
 
 
-def _truncate(bench: Bench) -> Iterator[Experiment]:
+def _truncate(bench: ExperimentInputs) -> Iterator[Experiment]:
     start = bench.start
     rule = first(start.cipher, rules().tag)
     allowed = [bits for bits in (rule.bits if rule else []) if bench.question.floor.tag <= bits < start.tag_bits]
@@ -215,14 +216,14 @@ def _truncate(bench: Bench) -> Iterator[Experiment]:
     yield _found("truncate", PROTOCOL, bench, [(bench.question, start._replace(tag_bits=least))], [finding])
 
 
-def _headers(bench: Bench) -> Iterator[Experiment]:
+def _headers(bench: ExperimentInputs) -> Iterator[Experiment]:
     framing = "broadcast" if bench.of.inputs.sender.advertising else "implicit-nonce"
     finding = framings()[framing].title
     variant = bench.start._replace(framing=framing)
     yield _found("headers", PROTOCOL, bench, [(bench.question, variant)], [finding])
 
 
-def _compress(bench: Bench) -> Iterator[Experiment]:
+def _compress(bench: ExperimentInputs) -> Iterator[Experiment]:
     question, start = bench.question, bench.start
     half = [
         flow.model_copy(
@@ -246,7 +247,7 @@ def _compress(bench: Bench) -> Iterator[Experiment]:
     yield Experiment("compress", PROTOCOL, medians[0], medians[1], gain(life_s[0], life_s[1]), finding)
 
 
-def _probe(bench: Bench) -> Iterator[Experiment]:
+def _probe(bench: ExperimentInputs) -> Iterator[Experiment]:
     question, start = bench.question, bench.start
     if bench.of.inputs.sender.advertising:
         yield _not("probe", PROTOCOL, "nobody answers an advertisement")
@@ -267,7 +268,7 @@ def _probe(bench: Bench) -> Iterator[Experiment]:
     yield _not("probe", PROTOCOL, finding)
 
 
-def _resume(bench: Bench) -> Iterator[Experiment]:
+def _resume(bench: ExperimentInputs) -> Iterator[Experiment]:
     session = bench.question.session
     if session is None or session.resumption is None:
         yield _not("resume", PROTOCOL, "the question has no session, or no resumption, to compare")
@@ -277,7 +278,7 @@ def _resume(bench: Bench) -> Iterator[Experiment]:
     yield _found("resume", PROTOCOL, bench, [(bench.question, bench.start._replace(resumed=True))], [finding])
 
 
-def _fragment(bench: Bench) -> Iterator[Experiment]:
+def _fragment(bench: ExperimentInputs) -> Iterator[Experiment]:
     largest = max(size for flow in bench.question.flow for size, _ in flow.rates)
     most = min(bench.of.inputs.sender.packet_B, bench.start.sealed(largest).wire_B)
     sizes = [most // cut for cut in (2, 4, 8) if bench.start.room_B(most // cut) >= LEAST_B]
@@ -295,7 +296,7 @@ def _fragment(bench: Bench) -> Iterator[Experiment]:
     yield _found("fragment", PROTOCOL, bench, variants, findings)
 
 
-def _scale(bench: Bench) -> Iterator[Experiment]:
+def _scale(bench: ExperimentInputs) -> Iterator[Experiment]:
     device = bench.of.inputs.device
     points = device.card.operating_points if device else None
     clock = device.card.frequency if device else None
@@ -320,8 +321,8 @@ def _scale(bench: Bench) -> Iterator[Experiment]:
     yield Experiment("scale", PROTOCOL, medians[0], medians[1], gain(life_s[0], life_s[1]), finding)
 
 
-def _hybrid(bench: Bench) -> Iterator[Experiment]:
-    policy = policies.hybrid(bench.of, bench.start, bench.net)
+def _hybrid(bench: ExperimentInputs) -> Iterator[Experiment]:
+    policy = hybrid(bench.of, bench.start, bench.net)
     yield Experiment("hybrid", REPLACE, policy.alone_days, policy.days, policy.gain, policy.finding)
 
 
@@ -334,7 +335,101 @@ def _not(name: str, way: str, finding: str) -> Experiment:
 
 
 REPLACE, PROTOCOL = "replace primitives", "modify the protocol"
-EXPERIMENTS: dict[str, Callable[[Bench], Iterator[Experiment]]] = {
+
+
+class Policy(NamedTuple):
+    """A policy against the best single cipher.
+
+    * `switches`: sizes from which on another cipher is the cheapest, with it; the first stands for the smallest.
+    * `days`, `alone_days`: of the policy and of the best single cipher, medians.
+    """
+
+    switches: list[tuple[int, str]]
+    days: float
+    alone_days: float
+    gain: Gain
+    finding: str
+
+
+# Octets at which the cheapest cipher is looked for, to say where the policy would switch.
+SIZES = (1, 16, 32, 64, 100, 128, 256, 512, 1024, 1400)
+
+
+def _add(terms: dict[Term, float], load: Load, sign: float) -> None:
+    for term, watts in load.terms_W.items():
+        terms[term] = terms.get(term, 0.0) + sign * watts
+
+
+def _alone(question: Question, flow: Flow, size_B: int, rate: float) -> Question:
+    only = Flow.model_construct(name=flow.name, message=size_B, sizes=None, every=1 / rate, direction=flow.direction)
+    nothing = {"session": None, "keep_alive": None, "association": None, "wake_up": None}
+    return changed(question, {"flow": [only], **nothing})
+
+
+def _ciphers(of: Advice, like: Choice) -> list[Choice]:
+    """The cheapest provider of each sound cipher, all framed alike."""
+    found: dict[str, Choice] = {}
+    for place in of.places:
+        one = of.choices[place.number]
+        alike = (one.framing, one.encoding, one.aggregate, one.protection, one.resumed) == (
+            like.framing,
+            like.encoding,
+            like.aggregate,
+            like.protection,
+            like.resumed,
+        )
+        if alike and one.tag_bits == one.row["tag_bits"]:
+            found.setdefault(one.cipher, one)
+    return list(found.values()) or [like]
+
+
+def _described(switches: list[tuple[int, str]], by: Gain, alone: str) -> str:
+    if len(switches) == 1:
+        return f"it does not pay: {switches[0][1]} is the cheapest at every size from 1 to {SIZES[-1]} octets"
+    rule = ", ".join(f"{name} from {size_B} B" for size_B, name in switches)
+    if by.percent < 100 * SMALLEST_EFFECT:
+        gained = f"{by.percent:.2g} % over {alone} alone, with two keys to keep"
+        return f"the cheapest is {rule}; it does not pay here: {gained}"
+    return f"{rule}, each with a key of its own"
+
+
+def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tuple[int, str]]:
+    flow = of.question.flow[0]
+    variants = [(_alone(of.question, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
+    watts = np.array([one.total_W for one in loads(of, variants, net)]).reshape(len(SIZES), len(ciphers))
+    found: list[tuple[int, str]] = []
+    for size_B, row in zip(SIZES, watts, strict=True):
+        name = ciphers[int(row.argmin())].cipher
+        if not found or found[-1][1] != name:
+            found.append((size_B, name))
+    return found
+
+
+def hybrid(of: Advice, like: Choice, net: Toolbox | None) -> Policy:
+    """The policy that takes the cheapest sound cipher for each size.
+
+    * `like`: whose framing, tag and encoding all have, as far as a cipher has them.
+    """
+    ciphers = _ciphers(of, like)
+    question = of.question
+    single = loads(of, [(question, one) for one in ciphers], net)
+    best = min(range(len(ciphers)), key=lambda number: single[number].total_W)
+    terms = dict(single[best].terms_W)
+    for flow in question.flow:
+        for size_B, rate in flow.rates:
+            part = _alone(question, flow, size_B, rate)
+            every = loads(of, [(part, one) for one in ciphers], net)
+            cheapest = min(every, key=lambda one: one.total_W)
+            _add(terms, cheapest, 1.0)
+            _add(terms, every[best], -1.0)
+    life_s = lives(of, [single[best], single[best]._replace(terms_W=terms)])
+    switches = _switches(of, ciphers, net)
+    medians = np.median(life_s, axis=1) / DAY_s
+    by = gain(life_s[0], life_s[1])
+    return Policy(switches, float(medians[1]), float(medians[0]), by, _described(switches, by, ciphers[best].cipher))
+
+
+EXPERIMENTS: dict[str, Callable[[ExperimentInputs], Iterator[Experiment]]] = {
     "replace": _replace,
     "hybrid": _hybrid,
     "accelerate": _accelerate,
@@ -348,3 +443,81 @@ EXPERIMENTS: dict[str, Callable[[Bench], Iterator[Experiment]]] = {
     "fragment": _fragment,
     "scale": _scale,
 }
+
+RADIOS = ("nrf52840-ble", "nrf52840-802154", "sx1262-lora", "esp32-c3-wifi")
+
+
+class Budget(NamedTuple):
+    """One design on one radio.
+
+    * `octets_B`: on the air for a message; `energy_uJ`: of the radio beside its rest; `over_percent`: over the least.
+    * `link`: the link's own protection.
+    """
+
+    radio: str
+    design: str
+    link: str
+    octets_B: float
+    energy_uJ: float
+    over_percent: float
+
+
+def budgets(of: Advice, net: Toolbox | None, own: Path | None = None) -> list[Budget]:
+    """The least and today's designs for the first flow's message, on the question's radio and on the usual ones."""
+    flow = next((flow for flow in of.question.flow if flow.direction == "send"), of.question.flow[0])
+    message_B = flow.rates[0][0]
+    found = []
+    for name in dict.fromkeys((of.inputs.sender.radio.name, *RADIOS)):
+        question = of.question.radio if name == of.inputs.sender.radio.name else RadioOptions()
+        sender = Sender(radio_cards.load(name, own), question)
+        found += list(_on(sender, of, message_B, net))
+    return found
+
+
+def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iterator[Budget]:
+    usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
+    bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
+    tag_B = -(-of.question.floor.tag // 8)
+    designs: list[tuple[str, str, int]] = [("least: octets and tag", bare, message_B + tag_B)]
+    if not sender.advertising:
+        designs.append((f"the link alone ({short(usual_link)})", usual_link, message_B))
+    start = usual(of)
+    # What a floor excludes is compared all the same: it is the framing that is looked at.
+    known = [*of.choices, *(one.choice for one in of.excluded)]
+    poly = next((one for one in known if one.cipher == "chacha20-poly1305"), None)
+    for framing in ("dtls12", "dtls13", "wireguard"):
+        choice: Choice | None = start if framings()[framing].carries(start.cipher) else poly
+        if choice:
+            whole = choice._replace(framing=framing, tag_bits=choice.row["tag_bits"])
+            label = f"{framings()[framing].title.partition(',')[0]}, {choice.cipher}"
+            designs.append((label, usual_link, whole.sealed(message_B).wire_B))
+    packets = {(design, link): _cut(octets, link, sender.packet_B) for design, link, octets in designs}
+    spent = sender.evaluate([packet for every in packets.values() for packet, _ in every], net)
+    least = None
+    for (design, link), every in packets.items():
+        joules = sum(count * _joules(sender, spent[packet]) for packet, count in every)
+        octets = sum(count * spent[packet].octets_B for packet, count in every)
+        least = joules if least is None else least
+        yield Budget(sender.radio.name, design, short(link), octets, 1e6 * joules, 100 * (joules / least - 1))
+
+
+def _cut(octets_B: int, link: str, packet_B: int) -> list[tuple[PricedPacket, int]]:
+    full, rest = divmod(octets_B, packet_B)
+    return [
+        (PricedPacket(size, "send", link), count) for size, count in ((packet_B, full), (rest, 1)) if size and count
+    ]
+
+
+def _joules(sender: Sender, spent: PacketCost) -> float:
+    card = sender.radio.card
+    rest_W = 0.0 if sender.rest == "off" else card.power_W(sender.number(sender.rest))
+    if card.has_states:
+        states = sum(time_s * card.power_W(sender.number(state)) for state, time_s in spent.states_s.items() if time_s)
+        return states - rest_W * spent.busy_s
+    packet, byte = card.send_packet, card.send_byte
+    return (packet.in_SI * spent.packets + byte.in_SI * spent.packet_B) if packet and byte else 0.0
+
+
+def rows(found: list[Budget]) -> list[dict[str, Any]]:
+    """As records."""
+    return [one._asdict() for one in found]

@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from wattlock.advise.advice import Advice
-from wattlock.advise.costs import Cost
+from wattlock.advise.advice import Advice, width
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import MonteCarlo, seconds
-from wattlock.advise.value_of_information import width
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.distributions import COVERAGE
 
 STUDY = "advice"
 """It has the sizes that advice is worked out with."""
@@ -113,7 +112,7 @@ class Step(NamedTuple):
         }
 
 
-class Planned(NamedTuple):
+class MeasurementPlan(NamedTuple):
     """Measurements in the order to make them, and where that ends.
 
     * `now`, `then`: half-width of the interval of days, of its logarithm. `steps`: empty where none helps or is needed.
@@ -151,7 +150,7 @@ def best(of: Advice, every: Sequence[Offer]) -> list[Step]:
     return _best(of, every, of.monte_carlo)
 
 
-def plan(of: Advice, every: Sequence[Offer], within: float) -> Planned:
+def plan(of: Advice, every: Sequence[Offer], within: float) -> MeasurementPlan:
     """The measurements to make, one after the other, until the answer is as narrow as asked or none helps.
 
     * `within`: the half-width asked for, as a share of the days.
@@ -164,12 +163,14 @@ def plan(of: Advice, every: Sequence[Offer], within: float) -> Planned:
     while (steps[-1].within if steps else now) > asked:
         ordered = _best(of, there, monte_carlo)
         if not ordered or ordered[0].narrower < LEAST or len(steps) == STEPS:
-            return Planned(now, steps, _what_is_left(of))
+            return MeasurementPlan(now, steps, _what_is_left(of))
         step = ordered[0]
         steps.append(step)
         monte_carlo = _with(monte_carlo, {step.offer.factor: step.offer.left})
         there[there.index(step.offer)] = step.offer.made()
-    return Planned(now, steps, f"the answer is within {100 * within:g} % then" if steps else "it is as narrow as asked")
+    return MeasurementPlan(
+        now, steps, f"the answer is within {100 * within:g} % then" if steps else "it is as narrow as asked"
+    )
 
 
 def _best(of: Advice, every: Sequence[Offer], by: MonteCarlo) -> list[Step]:
@@ -192,7 +193,7 @@ def _within(of: Advice, by: MonteCarlo) -> float:
     return width(seconds([of.loads[of.best.number]], by, of.inputs.battery)) / 2
 
 
-def _reason(of: Advice, cost: Cost, station: Station, machine: str | None) -> str:
+def _reason(of: Advice, cost: CipherCost, station: Station, machine: str | None) -> str:
     """Why a device can measure nothing of the answer; empty where it can."""
     if cost.accelerator:
         return f"{cost.cipher} is done by hardware, which wattlock can't time"
@@ -208,7 +209,7 @@ def _reason(of: Advice, cost: Cost, station: Station, machine: str | None) -> st
     return "" if station.card == card else f"its card is {station.card}, the answer is for {card}"
 
 
-def _offer(cost: Cost, station: Station) -> Offer:
+def _offer(cost: CipherCost, station: Station) -> Offer:
     # Sealing and opening at each of the sizes that the cost is known at.
     cases = 2 * len(cost.sizes_B)
     now = cost.log_sigma

@@ -5,20 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattlock.advise.advice import Advice
-from wattlock.advise.choices import Choice
-from wattlock.advise.costs import Cost
+from wattlock.advise.advice import Advice, Information
+from wattlock.advise.choices import SPOKEN, Choice, framings
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import SPLIT, DAY_s, most_B
-from wattlock.advise.framings import framings
-from wattlock.advise.history import Past
-from wattlock.advise.pricing import messages
-from wattlock.advise.protections import SPOKEN
+from wattlock.advise.inputs import Past
+from wattlock.advise.pricing import messages, share_for_the_very_core
 from wattlock.advise.published import follows_the_code, is_sound
-from wattlock.advise.quantity import LEAST, percent, spoken
-from wattlock.advise.question import Question
+from wattlock.advise.question import LEAST, Question, percent, spoken
 from wattlock.advise.rank import Place
-from wattlock.advise.sourcing import share_for_the_very_core
-from wattlock.advise.value_of_information import Information
 from wattlock.energy.number import YEAR_s
 
 # Few batteries and few products are trusted for longer.
@@ -44,7 +39,7 @@ def days(seconds: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}" if number >= THOUSAND else f"{number:.3g}"
 
 
-class Span(NamedTuple):
+class LifeInterval(NamedTuple):
     """A life of the battery with its interval, in a unit that leaves digits to read."""
 
     unit: str
@@ -52,14 +47,14 @@ class Span(NamedTuple):
     interval: str
 
 
-def span(place: Place, *, in_hours: bool) -> Span:
+def span(place: Place, *, in_hours: bool) -> LifeInterval:
     """A choice's life in days, or in hours."""
     ends = (place.seconds, place.low_s, place.high_s)
     if in_hours:
         middle, low, high = (f"{seconds / HOUR_s:.3g}" for seconds in ends)
-        return Span("hours", middle, f"{low} to {high}")
+        return LifeInterval("hours", middle, f"{low} to {high}")
     middle, low, high = map(days, ends)
-    return Span("days", middle, f"{low} to {high}")
+    return LifeInterval("days", middle, f"{low} to {high}")
 
 
 def short_lived(place: Place) -> bool:
@@ -227,7 +222,7 @@ def _code(of: Advice) -> Iterator[str]:
         yield f"not ranked, as their cost is assumed: {ciphers} (--allow-assumed ranks them, --costs FILE brings yours)"
 
 
-def _timing(costs: Sequence[Cost]) -> Iterator[str]:
+def _timing(costs: Sequence[CipherCost]) -> Iterator[str]:
     """What is assumed of the time of code, or known to be unsound."""
     code = [cost for cost in costs if cost.origin and not cost.accelerator]
     placed = dict.fromkeys(one.provider for one in code if one.origin and one.origin.timing == "constant in its memory")

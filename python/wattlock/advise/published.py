@@ -6,10 +6,22 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from wattlock.advise.cost_files import COSTS, TALLY, Counted, Engine, File, Published, Timing, load, names
-from wattlock.advise.costs import Cost, Message, Origin
+from wattlock.advise.cipher_costs import (
+    COSTS,
+    TALLY,
+    CipherCost,
+    CostedMessage,
+    CostFile,
+    Counted,
+    Engine,
+    Origin,
+    PublishedCost,
+    Timing,
+    load,
+    names,
+)
 from wattlock.definitions import own_folder
-from wattlock.energy.cards import Device, Isa
+from wattlock.energy.device_cards import Device, Isa
 from wattlock.errors import InputError
 from wattlock.link.designs import compared
 from wattlock.targets.parts import step
@@ -22,7 +34,7 @@ COMPILED = {"C", "Rust"}
 SOUND: set[Timing] = {"constant", "constant in its memory"}
 
 
-class Priced(NamedTuple):
+class DeviceCosts(NamedTuple):
     """What ciphers cost on a device.
 
     * `taken`: the best of each cipher, code and hardware apart. `unranked`: assumed ones that nobody consented to.
@@ -30,23 +42,23 @@ class Priced(NamedTuple):
     * `tally`: what its records cost, where they were counted on the core.
     """
 
-    taken: list[Cost]
-    unranked: list[Cost]
-    slower: list[Cost]
+    taken: list[CipherCost]
+    unranked: list[CipherCost]
+    slower: list[CipherCost]
     engines: list[Engine]
     compared: str = "C"
-    tally: Cost | None = None
+    tally: CipherCost | None = None
 
 
 def price(
     device: Device,
-    messages: Sequence[Message],
+    messages: Sequence[CostedMessage],
     *,
     allow_assumed: bool,
     accelerator: bool = True,
     given: Path | None = None,
     own: Path | None = None,
-) -> Priced:
+) -> DeviceCosts:
     """What ciphers cost by published cycles of the card's core and by the user's own, valued by the card.
 
     * `messages`: for which the best is sought. `given`: a file of the user's; `own`: the user's folder of cards.
@@ -73,7 +85,7 @@ def price(
     every = [cost for cost in _through_flash(every) if accelerator or not cost.accelerator]
     best = _best(every, messages)
     engines = [one for one in home.engine if device.name in one.devices] if home else []
-    return Priced(
+    return DeviceCosts(
         [cost for cost in best if allow_assumed or not cost.doubt],
         [cost for cost in [*best, *(one for one in mine if one not in preferred)] if cost.doubt and not allow_assumed],
         [cost for cost in every if not any(cost is one for one in best)],
@@ -83,7 +95,7 @@ def price(
     )
 
 
-def _tally(mine: Sequence[Cost], described: Sequence[Cost]) -> Cost | None:
+def _tally(mine: Sequence[CipherCost], described: Sequence[CipherCost]) -> CipherCost | None:
     """What records of tally cost: the user's own figures, else those that come along, if its cipher's do too."""
     cipher = str(compared().design[TALLY].cipher)
     shipped = [] if any(cost.cipher == cipher for cost in mine) else described
@@ -94,7 +106,7 @@ def _tally(mine: Sequence[Cost], described: Sequence[Cost]) -> Cost | None:
     return None
 
 
-def _given(path: Path, device: Device) -> File:
+def _given(path: Path, device: Device) -> CostFile:
     isa = device.card.isa
     if not path.is_file():
         raise InputError(f"--costs {path}: there is no such file", hint="--costs-template CORE prints one to fill")
@@ -111,19 +123,19 @@ def _given(path: Path, device: Device) -> File:
     return file
 
 
-def _own(isa: str, own: Path | None) -> list[File]:
+def _own(isa: str, own: Path | None) -> list[CostFile]:
     folder = own_folder(own)
     paths = sorted((folder / "costs").glob("*.toml")) if folder else []
     return [file for file in (COSTS.load(path)[1] for path in paths) if file.isa == isa]
 
 
-def _borrowed(device: Device) -> Iterator[Cost]:
+def _borrowed(device: Device) -> Iterator[CipherCost]:
     lender = load(LENDER)
     lent = lender.model_copy(update={"cost": [one for one in lender.cost if one.language in COMPILED]})
     yield from (cost for cost in _valued(lent, device, borrowed=True) if cost.cipher != TALLY)
 
 
-def _valued(file: File, device: Device, *, borrowed: bool = False, own: bool = False) -> Iterator[Cost]:
+def _valued(file: CostFile, device: Device, *, borrowed: bool = False, own: bool = False) -> Iterator[CipherCost]:
     for one in file.cost:
         if not one.is_for(device):
             continue
@@ -131,7 +143,7 @@ def _valued(file: File, device: Device, *, borrowed: bool = False, own: bool = F
             yield _cost(one, cipher, file, device, borrowed=borrowed, own=own)
 
 
-def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: bool, own: bool) -> Cost:
+def _cost(one: PublishedCost, cipher: str, file: CostFile, device: Device, *, borrowed: bool, own: bool) -> CipherCost:
     joules = device.card.rate.joules
     clock_Hz = device.card.frequency.in_SI if device.card.frequency else math.nan
     to_board, width, because = _on_a_board(one, device)
@@ -157,7 +169,7 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
         composed=one.composed,
         to_board=to_board,
     )
-    return Cost(
+    return CipherCost(
         cipher,
         f"{one.implementation.partition(',')[0]}, {one.language}",
         sizes,
@@ -182,7 +194,7 @@ def _cost(one: Published, cipher: str, file: File, device: Device, *, borrowed: 
     )
 
 
-def _on_a_board(one: Published, device: Device) -> tuple[float, float, str]:
+def _on_a_board(one: PublishedCost, device: Device) -> tuple[float, float, str]:
     """By what its cycles are multiplied to be a board's, half the width of the logarithm then, and why."""
     width = math.log1p(one.relative_uncertainty)
     if one.counted not in {"core cycles", "part cycles"}:
@@ -196,7 +208,7 @@ def _on_a_board(one: Published, device: Device) -> tuple[float, float, str]:
     return seen.factor, max(width, seen.width) if seen.own else width + seen.width, because
 
 
-def _doubt(one: Published, *, own: bool) -> str:
+def _doubt(one: PublishedCost, *, own: bool) -> str:
     """Why it is assumed; empty where it isn't."""
     if one.confidence not in {"unverified", "assumed"}:
         return one.unlike
@@ -204,10 +216,10 @@ def _doubt(one: Published, *, own: bool) -> str:
     return "; ".join(part for part in (one.unlike, "its file says so" if own else why) if part)
 
 
-def _through_flash(every: Sequence[Cost]) -> list[Cost]:
+def _through_flash(every: Sequence[CipherCost]) -> list[CipherCost]:
     """Without core cycles of code whose part cycles are known for this very device."""
 
-    def code(cost: Cost, counted: Counted) -> tuple[str, str] | None:
+    def code(cost: CipherCost, counted: Counted) -> tuple[str, str] | None:
         origin = cost.origin
         return (cost.cipher, origin.implementation) if origin and origin.counted == counted else None
 
@@ -215,27 +227,27 @@ def _through_flash(every: Sequence[Cost]) -> list[Cost]:
     return [cost for cost in every if code(cost, "core cycles") not in in_flash]
 
 
-def _best(every: Sequence[Cost], messages: Sequence[Message]) -> list[Cost]:
+def _best(every: Sequence[CipherCost], messages: Sequence[CostedMessage]) -> list[CipherCost]:
     """Of each cipher the code and the hardware with the fewest cycles for the messages.
 
     What needs no consent stands before all else, then code whose time tells nothing of the key, and the user's own.
     """
 
-    def order(one: Cost) -> tuple[bool, bool, float]:
+    def order(one: CipherCost) -> tuple[bool, bool, float]:
         return bool(one.doubt), not is_sound(one), one.spent(messages)
 
-    found: dict[tuple[str, bool], Cost] = {}
+    found: dict[tuple[str, bool], CipherCost] = {}
     for cost in sorted(every, key=order):
         found.setdefault((cost.cipher, cost.accelerator), cost)
     return list(found.values())
 
 
-def is_sound(cost: Cost) -> bool:
+def is_sound(cost: CipherCost) -> bool:
     """Whether a cost is of code whose time tells nothing of the key, or of what the user brought."""
     return cost.origin is None or cost.origin.own or cost.origin.timing in SOUND
 
 
-def follows_the_code(priced: Priced, messages: Sequence[Message]) -> list[str]:
+def follows_the_code(priced: DeviceCosts, messages: Sequence[CostedMessage]) -> list[str]:
     """Of which ciphers the order follows the code: other languages, and like with like it is another order or none."""
     code = [cost for cost in priced.taken if cost.origin and not cost.accelerator]
     every = [*code, *(cost for cost in priced.slower if cost.origin and not cost.accelerator)]
@@ -257,7 +269,13 @@ def follows_the_code(priced: Priced, messages: Sequence[Message]) -> list[str]:
     ]
 
 
-def _order(first: Cost, second: Cost, like: Mapping[str, Cost], compared: str, messages: Sequence[Message]) -> str:
+def _order(
+    first: CipherCost,
+    second: CipherCost,
+    like: Mapping[str, CipherCost],
+    compared: str,
+    messages: Sequence[CostedMessage],
+) -> str:
     """Why the order of two costs says nothing of their ciphers; empty where it does."""
     origins = [one.origin for one in (first, second) if one.origin]
     languages = [one.language for one in origins]

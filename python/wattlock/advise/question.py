@@ -1,27 +1,156 @@
 """What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
 
-import math
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from __future__ import annotations
 
-from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails
 
-from wattlock.advise.quantity import Duration, Power, Size, is_current, quantity, spoken
-from wattlock.definitions import Form, Problem, Shelf, Table, Text, shown
-from wattlock.definitions.changes import changed
-from wattlock.definitions.problems import path_of
+from wattlock.definitions import DefinitionForm, Problem, Shelf, Table, Text, shown
+from wattlock.definitions.changes import change, changed
+from wattlock.definitions.toml import path_of
+from wattlock.energy.number import YEAR_s
+from wattlock.errors import InputError
+from wattlock.link import capture
 from wattlock.link.payload import Encoding
 from wattlock.security import Authority
+from wattlock.targets import toolbox
+
+Kind = Literal["size", "duration", "power", "current"]
+DAY_s = 86_400.0
+# One of each unit in octets, seconds, watts and amperes; a year is the Gregorian calendar's mean.
+UNITS: dict[Kind, dict[str, float]] = {
+    "size": {"B": 1, "kB": 1e3, "KiB": 1024, "MB": 1e6, "MiB": 1024**2, "GB": 1e9},
+    "duration": {
+        "us": 1e-6,
+        "ms": 1e-3,
+        "s": 1,
+        "min": 60,
+        "h": 3600,
+        "d": DAY_s,
+        "w": 7 * DAY_s,
+        "y": YEAR_s,
+    },
+    "power": {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1},
+    "current": {"nA": 1e-9, "uA": 1e-6, "mA": 1e-3, "A": 1},
+}
+EXAMPLES: dict[Kind, str] = {
+    "size": "64B, 8kB or 1MB",
+    "duration": "50ms, 1s, 5min or 10y",
+    "power": "12uW or 3mW, or as data sheets do 3uA, at the card's voltage",
+    "current": "3uA or 2mA",
+}
+WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]+)", re.ASCII)
+
+
+def quantity(text: object, kind: Kind) -> float:
+    """A quantity in octets, seconds, watts or amperes.
+
+    Raises ValueError naming the text and how the kind is written; a size is whole octets.
+    """
+    match = WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    unit = UNITS[kind].get(match[2]) if match else None
+    if match is None or unit is None:
+        raise ValueError(f'"{text}" is no {kind}; write {EXAMPLES[kind]}')
+    value = float(match[1]) * unit
+    if kind == "size" and value != int(value):
+        raise ValueError(f'"{text}" is no whole number of octets')
+    return value
+
+
+def is_current(text: object) -> bool:
+    """Whether a draw is written as a current, which is watts at a card's voltage alone."""
+    match = WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    return match is not None and match[2] in UNITS["current"]
+
+
+def option(name: str, text: str, kind: Kind) -> str:
+    """The text of a command line's option, once it is known to be a quantity.
+
+    Raises InputError naming the option and the text.
+    """
+    try:
+        quantity(text, "current" if kind == "power" and is_current(text) else kind)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from error
+    return text
+
+
+def _size(text: object) -> int:
+    return int(quantity(text, "size"))
+
+
+def _duration(text: object) -> float:
+    seconds = quantity(text, "duration")
+    if not seconds:
+        raise ValueError(f'"{text}" is no duration above 0; write {EXAMPLES["duration"]}')
+    return seconds
+
+
+def _power(text: object) -> float:
+    return quantity(text, "power")
+
+
+def _written(*kinds: Kind) -> WithJsonSchema:
+    """How quantities of these kinds are written in a file, for its schema."""
+    units = "|".join(unit for kind in kinds for unit in UNITS[kind])
+    return WithJsonSchema({"type": "string", "format": kinds[0], "pattern": rf"^[0-9]+(\.[0-9]+)? ?({units})$"})
+
+
+Size = Annotated[int, BeforeValidator(_size), _written("size")]
+Duration = Annotated[float, BeforeValidator(_duration), _written("duration")]
+Power = Annotated[float, BeforeValidator(_power), _written("power", "current")]
+
+
+def spoken(seconds: float) -> str:
+    """A duration as a person says it, to three digits."""
+    return _in_the_largest(seconds, "duration", ("y", "d", "h", "min", "s", "ms", "us"))
+
+
+def watts(power_W: float) -> str:
+    """A power as a person says it, to three digits."""
+    return _in_the_largest(power_W, "power", ("W", "mW", "uW", "nW"))
+
+
+def _in_the_largest(value: float, kind: Kind, units: tuple[str, ...]) -> str:
+    """Three digits in the largest unit of which there is one; rounded first, so that 0.9999 s are 1 s."""
+    unit, rounded = "", 0.0
+    for unit in units:
+        rounded = float(f"{value / UNITS[kind][unit]:.3g}")
+        if rounded >= 1:
+            break
+    return f"{rounded:g} {unit}"
+
+
+LEAST = 0.0005
+"""The least share that a tenth of a percent shows."""
+
+
+def percent(share: float) -> str:
+    """A share in a sentence: what a tenth of a percent doesn't show is not called none."""
+    return "less than 0.1 %" if 0 < share < LEAST else f"{100 * share:.1f} %"
+
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
-class Drawing(Table):
+class PowerTable(Table):
     """A table whose powers may be written as currents, as data sheets do.
 
     * `POWERS`: the keys of those; `currents_A`: what was written as a current, until a card says at which voltage.
@@ -46,7 +175,7 @@ class Drawing(Table):
         return self.model_copy(update={**powers, "currents_A": {}})
 
 
-class DeviceOptions(Drawing):
+class DeviceOptions(PowerTable):
     """The device.
 
     * `card`: its device card; without one that of the run. `run`: what the ciphers cost, measured: a run, or a list of
@@ -67,7 +196,7 @@ class DeviceOptions(Drawing):
     accelerator_idle: Power | None = None
 
 
-class RadioOptions(Drawing):
+class RadioOptions(PowerTable):
     """The radio.
 
     * `card`: its radio card; without one the device's own.
@@ -90,7 +219,7 @@ class RadioOptions(Drawing):
     air: dict[str, Any] = Field(default_factory=dict)
 
 
-class SupplyOptions(Drawing):
+class SupplyOptions(PowerTable):
     """What stands between the battery and all that draws.
 
     * `stage`: `direct`; `ldo`, through which the battery gives the load's current at its own voltage; `dcdc`, a
@@ -168,7 +297,7 @@ class Exchange(Table):
     computing: Duration | None = None
 
 
-class Session(Exchange):
+class HandshakeSession(Exchange):
     """A handshake `every` so often; with `resumption` in its place where that is chosen."""
 
     every: Duration
@@ -185,7 +314,7 @@ class KeepAlive(Table):
     message: Size = 0
 
 
-class Connection(Table):
+class BleConnection(Table):
     """A connection of Bluetooth LE, as its peripheral has it.
 
     * `interval`: between connection events; `latency`: how many of them it may leave out in a row; without it as many
@@ -260,7 +389,7 @@ class Association(Table):
 BY_ANY_LETTERS = {"enum": [name for authority in get_args(Authority) for name in (authority, authority.upper())]}
 
 
-class Floor(Table):
+class SecurityRequirement(Table):
     """What a choice must keep.
 
     * `strength`: bits after the best published attack. `tag`: the shortest tag, bits.
@@ -287,7 +416,7 @@ class Floor(Table):
         return authority.lower() if isinstance(authority, str) else authority
 
 
-class Options(Table):
+class ChoiceOptions(Table):
     """Which choices are looked at.
 
     * `ciphers`, `providers`: ids, also as globs; without them all that have a cost.
@@ -322,13 +451,13 @@ class Question(Table):
     supply: SupplyOptions = SupplyOptions()
     flow: Annotated[list[Flow], Field(min_length=1)]
     decrypt_share: Annotated[float, Field(ge=0)] = 0.0
-    session: Session | None = None
-    connection: Connection | None = None
+    session: HandshakeSession | None = None
+    connection: BleConnection | None = None
     keep_alive: KeepAlive | None = None
     wake_up: WakeUp | None = None
     association: Association | None = None
-    floor: Floor = Floor()
-    choices: Options = Options()
+    floor: SecurityRequirement = SecurityRequirement()
+    choices: ChoiceOptions = ChoiceOptions()
     seed: Annotated[int, Field(ge=0)] = 1
     draws: Annotated[int, Field(ge=100, le=1_000_000)] = 16_384
 
@@ -345,7 +474,9 @@ def _bound_of_a_duration(error: ErrorDetails) -> Problem | None:
     return Problem(path_of(error["loc"]), f"{must}, is {shown(error['input'])}")
 
 
-FORM = Form("profile", "A profile: a device, its traffic, and what security it needs.", Question, ("profile",))
+FORM = DefinitionForm(
+    "profile", "A profile: a device, its traffic, and what security it needs.", Question, ("profile",)
+)
 PROFILES = Shelf("profile", "profiles", "profiles", Question, wording=_bound_of_a_duration)
 
 
@@ -388,6 +519,83 @@ def _captured(flow: Any) -> Any:
     """A flow with the sizes of its capture in place of the capture's name."""
     if not isinstance(flow, dict) or "capture" not in flow:
         return flow
-    from wattlock.advise import capture
 
-    return capture.flow(str(flow["capture"])) | {key: value for key, value in flow.items() if key != "capture"}
+    return captured_flow(str(flow["capture"])) | {key: value for key, value in flow.items() if key != "capture"}
+
+
+def captured_flow(path: str) -> dict[str, Any]:
+    """The tables of a flow: sizes of messages, and the time over which they came.
+
+    * `path`: a capture that `wattlock-net capture` reads; what of its packets is a message, `link.capture` says.
+
+    Raises InputError where the file is no capture, holds no message, or has no times.
+    """
+    counted = capture.census(toolbox.find(), Path(path))
+    sizes = capture.traffic(counted).sizes
+    first_ns, last_ns = counted.summary["first_ns"], counted.summary["last_ns"]
+    if first_ns is None or last_ns is None or last_ns - first_ns < 1_000:
+        raise InputError(f"capture {path}: is over in no time", hint="name one with the times of several packets")
+    return {"sizes": [list(pair) for pair in sizes], "every": f"{(last_ns - first_ns) // 1_000}us"}
+
+
+class Traffic(NamedTuple):
+    """What is sent, where one kind of message is all: octets, how often; or a file of a capture."""
+
+    message: str | None = None
+    every: str | None = None
+    capture: str | None = None
+
+
+KINDS = {"sleep": "power", "lifetime": "duration", "latency": "duration", "memory": "size"}
+"""What an option is called where the question calls it by its key, for errors."""
+
+
+def asked(
+    profile: str | None, traffic: Traffic, given: Mapping[str, Any], changes: Sequence[str] | None = None
+) -> Question:
+    """The question of a profile, or of none, with what is given in place of what it says.
+
+    * `given`: values by the question's keys, as `floor.strength`; one that is null is not given. `changes`: KEY=VALUE.
+
+    Raises InputError naming the option or every key that is wrong, and its value.
+    """
+    given = {key: value for key, value in given.items() if value is not None}
+    for key, value in given.items():
+        kind = KINDS.get(key.rpartition(".")[2])
+        if kind:
+            option(f"--{key.rpartition('.')[2]}", value, kind)  # type: ignore[arg-type]
+    tables: dict[str, Any] = read(profile) if profile else {}
+    there = tables.get("flow", [])
+    if isinstance(there, list):
+        tables["flow"] = _flows(there, traffic)
+    if not tables["flow"] and not any((text or "").startswith("flow") for text in changes or []):
+        raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
+    name = f"profile {profile}" if profile else "question"
+    return checked(name, tables, dict(given) | dict(change(text, "floor.tag=96") for text in changes or []))
+
+
+def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:
+    """The profile's flows with what options say of the one; without a profile's, the one that options say."""
+    message, every, capture = traffic.message, traffic.every, traffic.capture
+    if capture is not None:
+        if message is not None or every is not None:
+            other = "--message" if message is not None else "--every"
+            raise InputError(f"--capture and {other} both say what is sent", hint="give one of them")
+        return [{"capture": capture}]
+    own: dict[str, Any] = {}
+    if message is not None:
+        own["message"] = option("--message", message, "size")
+    if every is not None:
+        own["every"] = option("--every", every, "duration")
+    if not own:
+        return there
+    if len(there) > 1:
+        hint = f"say which one: --set flow[0].every=10s, up to flow[{len(there) - 1}]"
+        raise InputError(f"the profile has {len(there)} flows, --message and --every change one", hint=hint)
+    if not there and len(own) == 1:
+        missing = "--message" if message is None else "--every"
+        raise InputError(f"{missing} is missing", hint="traffic is a size and a time: --message 64B --every 1s")
+    kept = there[0] if there else {}
+    if message is not None:
+        kept = {key: one for key, one in kept.items() if key not in {"sizes", "capture"}}
+    return [kept | own]

@@ -1,11 +1,23 @@
 """Who lasts longest, and who can't be told from whom: in every draw all choices share the same sample."""
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
 
-from wattlock.energy.battery import Array
+from wattlock.advise import choices
+from wattlock.advise.choices import REQUESTED, Choice
+from wattlock.advise.days import Load
+from wattlock.advise.question import Question, spoken
+from wattlock.advise.sending import Band
+from wattlock.energy.battery_cards import Array
+from wattlock.energy.number import YEAR_s
+from wattlock.errors import InputError
+from wattlock.security import Cited
+from wattlock.security.status import matches, rules
 
 QUANTILES = (0.5, 0.025, 0.975)
 # A difference that matters to nobody, and how sure a difference must be.
@@ -81,3 +93,171 @@ def _alike(ratio: Array, middle: float) -> bool:
 def head(places: Sequence[Place]) -> list[int]:
     """The choices of the first group."""
     return [place.number for place in places if place.group == 1]
+
+
+class Gain(NamedTuple):
+    """How much longer the battery lasts, percent: median and 95 % of the draws."""
+
+    percent: float
+    low: float
+    high: float
+
+
+def gain(before_s: Array, after_s: Array) -> Gain:
+    """The gain of one life over another, draw by draw."""
+    percent = 100 * (after_s / before_s - 1)
+    low, high = np.quantile(percent, (0.025, 0.975))
+    return Gain(float(np.median(percent)), float(low), float(high))
+
+
+SOUND = {"approved", "acceptable"}
+REFUSALS = {"not", "never", "withdrawn"}
+"""Words by which an authority says that it does not approve."""
+
+
+class Excluded(NamedTuple):
+    """A choice that the floor forbids, and all reasons why; `over`: how many times what is allowed its costs take."""
+
+    choice: Choice
+    reasons: list[Cited]
+    over: float = 1.0
+
+
+def by_security(question: Question, choice: Choice, today: date) -> list[Cited]:
+    """The reasons of security against a choice; none where it is sound."""
+    return list(_security(question, choice, today))
+
+
+def by_room(choice: Choice, packet_B: int) -> list[Cited]:
+    """The reason of the packet's size against a choice that leaves no room in it."""
+    if choice.room_B(packet_B):
+        return []
+    reason = f"{choice.around_B} octets around a message leave no room in a packet of {packet_B}"
+    return [Cited("packet", reason, "the link's largest packet, or choices.packet", "", True)]
+
+
+def by_answer(choice: Choice, *, answered: bool) -> list[Cited]:
+    """The reason of the framing against a choice on a link on which nobody answers."""
+    frame = choice.frame
+    if answered or frame.opens_alone:
+        return []
+    reason = f"{choice.framing}: nobody answers an advertisement, and {frame.needs}"
+    return [Cited("framing", reason, frame.source, "", True)]
+
+
+def by_cost(question: Question, choice: Choice, load: Load, band: Band) -> list[Cited]:
+    """The reasons of time, memory and the radio against a choice."""
+    return list(_cost(question, choice, load, band))
+
+
+def times_allowed(question: Question, choice: Choice, load: Load, band: Band) -> float:
+    """The product of how many times its latency, its memory and its radio's time go beyond what is allowed; 1: none."""
+    floor = question.floor
+    pairs = [
+        (load.latency_s, floor.latency),
+        (float(choice.memory_B or 0), floor.memory),
+        (load.busy, 1.0),
+        (load.sending, band.duty_cycle),
+    ]
+    return math.prod(max(1.0, took / allowed) for took, allowed in pairs if allowed and not math.isnan(took))
+
+
+def refuse_none(excluded: Sequence[Excluded]) -> None:
+    """Raises InputError saying which rule excludes how many choices, and the nearest choice that would pass."""
+    if not excluded:
+        raise InputError("no cipher has a cost to be compared by", hint="name a run with --run, or other ciphers")
+    count = Counter(reason.about for one in excluded for reason in one.reasons)
+    described = ", ".join(f"{about} {number}" for about, number in count.most_common())
+    # What a product may give way in comes before what keeps its data safe.
+    nearest = min(excluded, key=_distance)
+    fails = "; ".join(f"{reason.about}: {reason.says}" for reason in nearest.reasons)
+    raise InputError(
+        f"no choice is left of {len(excluded)}: excluded by {described}",
+        hint=f"nearest is {nearest.choice.label} ({nearest.choice.provider}), which fails by {fails}",
+    )
+
+
+def _distance(one: Excluded) -> tuple[int, float, float]:
+    away = sum(WEIGHT.get(reason.about, 1) for reason in one.reasons)
+    return away, one.over, -one.choice.security.strength_bits
+
+
+# How far a reason takes a choice away from passing.
+WEIGHT = {
+    "status": 100,
+    "authenticated": 50,
+    "strength": 20,
+    "lifetime": 20,
+    "tag": 10,
+    "release": 10,
+    "wait": 5,
+    "protocol": 10,
+}
+
+
+def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    security, floor = choice.security, question.floor
+    if security.status not in SOUND:
+        statement = next(one for one in security.statements if one.about == "status")
+        yield statement._replace(says=f"{security.status}: {statement.says}")
+    if floor.authenticated and not security.authenticated:
+        yield Cited(
+            "authenticated",
+            "a changed message is not noticed; the question asks for authentication",
+            REQUESTED,
+            "",
+            True,
+        )
+    if security.strength_bits < floor.strength:
+        statement = next(one for one in security.statements if one.about == "strength")
+        less = f"{security.strength_bits:g} bits are less than {floor.strength:g}"
+        yield statement._replace(says=f"{less}: {statement.says}")
+    if choice.frame.amortised_bits is not None:
+        yield from choices.reasons(question, choice)
+    elif security.authenticated and choice.tag_bits < floor.tag:
+        yield Cited("tag", f"{choice.tag_bits} bits are less than {floor.tag}", REQUESTED, "", True)
+    if floor.approved:
+        yield from _approval(choice, floor.approved)
+    yield from _later(question, choice, today)
+
+
+def _later(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
+    security, floor = choice.security, question.floor
+    if floor.lifetime:
+        until = today.year + floor.lifetime / YEAR_s
+        for rule in rules().lifetime:
+            if until > rule.beyond_year and security.strength_bits < rule.bits:
+                yield rule.cited("lifetime", f"secret until {until:.0f}: {rule.says}")
+    for ban in rules().forbidden:
+        if ban.framing == choice.framing and matches(choice.cipher, ban.ciphers):
+            yield ban.cited("protocol", f"{choice.framing}: {ban.says}")
+
+
+def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
+    if any(rule.authority == authority and matches(choice.cipher, rule.ciphers) for rule in rules().approved):
+        return
+    statement = next((one for one in choice.security.statements if one.about == authority), None)
+    name = authority.upper()
+    if statement and REFUSALS & set(statement.says.split()):
+        yield statement._replace(about="approved", says=f"by {name}: {statement.says}")
+    else:
+        yield Cited("approved", f"no statement of {name} approves it", "security.toml and advise.toml", "", True)
+
+
+def _cost(question: Question, choice: Choice, load: Load, band: Band) -> Iterator[Cited]:
+    floor = question.floor
+    if floor.latency is not None and math.isnan(load.latency_s):
+        yield Cited("latency", "how long the device computes is not known: its card has no clock", REQUESTED, "", True)
+    elif floor.latency is not None and load.latency_s > floor.latency:
+        took, allowed = spoken(load.latency_s), spoken(floor.latency)
+        reason = f"{took} from a message's birth to its end on the air, {allowed} allowed"
+        yield Cited("latency", reason, REQUESTED, "", True)
+    if floor.memory is not None and (choice.memory_B or 0) > floor.memory:
+        reason = f"round keys and state take {choice.memory_B} octets, {floor.memory} allowed"
+        yield Cited("memory", reason, REQUESTED, "", True)
+    if load.busy > 1:
+        reason = f"the traffic keeps the radio busy for {load.busy:.3g} times the time there is"
+        yield Cited("radio", reason, "the link's time on the air", "", True)
+    elif load.sending > band.duty_cycle:
+        reason = f"it sends for {100 * load.sending:.2f} % of the time, the band allows {100 * band.duty_cycle:.0f} %"
+        yield Cited("duty cycle", reason, band.source, "", True)

@@ -1,20 +1,22 @@
 """The decision record: what an auditor reads, as the sections of a document."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import wattlock
-from wattlock.advise import decision, prose, sourcing, why
+from wattlock.advise import decision, pricing, prose
 from wattlock.advise.advice import Advice
 from wattlock.advise.days import SPLIT, DAY_s
-from wattlock.advise.document import Bar, Cell, DaysFigure, Link, Section, SplitFigure, linked
-from wattlock.advise.quantity import spoken, watts
-from wattlock.advise.question import Flow
-from wattlock.advise.what_if import usual
+from wattlock.advise.question import Flow, spoken, watts
+from wattlock.advise.sensitivity import usual
 
 Row = Mapping[str, Any]
+
 ALTERNATIVES, OPTIONS = 20, 10
+
 UNDECIDED = "to be named"
+
 # What three digits round up to a thousand is written as one.
 THOUSAND = 999.5
 
@@ -25,10 +27,10 @@ def as_object(of: Advice) -> dict[str, Any]:
     return {
         "ranked": of.ranked.to_dicts(),
         "excluded": of.excluded_frame.to_dicts(),
-        **decision.as_object(of),
+        **decision.decision_object(of),
         "history": of.history_frame.to_dicts(),
-        "costs": sourcing.records(of.inputs.priced, of.question),
-        "by_code": sourcing.by_code(of.inputs.priced, of.question),
+        "costs": pricing.records(of.inputs.priced, of.question),
+        "by_code": pricing.by_code(of.inputs.priced, of.question),
         "tied": [choice.label for choice in of.tied],
         "strongest": of.strongest.label,
         "assumed": of.inputs.assumed,
@@ -70,6 +72,63 @@ def head(of: Advice, decider: str | None) -> list[tuple[str, str]]:
     return [("Status", "proposed"), ("Date", of.today.isoformat()), ("Decider", decider or UNDECIDED)]
 
 
+class Link(NamedTuple):
+    """Words that lead to an address."""
+
+    words: str
+    address: str
+
+
+Cell = str | Link
+
+
+class DaysBar(NamedTuple):
+    """A line of the figure of days: its name, the median and the 95 % interval."""
+
+    name: str
+    days: float
+    low: float
+    high: float
+    decided: bool
+
+
+@dataclass(frozen=True)
+class DaysFigure:
+    """Days of battery of the options, beside those without cryptography."""
+
+    bars: list[DaysBar]
+    without: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class SplitFigure:
+    """Where the battery's energy goes: named shares that add up to 1."""
+
+    of: str
+    shares: list[tuple[str, float]]
+    kind: str
+
+
+Figure = DaysFigure | SplitFigure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the record.
+
+    * `facts`: labels with values. `rows`: a table, whose columns are the keys of its first row. `figures`: by name.
+    * `appendix`: whether it stands behind the record, and not on its paper.
+    """
+
+    title: str
+    sentences: list[str] = field(default_factory=list)
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[dict[str, Cell]] = field(default_factory=list)
+    figures: dict[str, Figure] = field(default_factory=dict)
+    appendix: bool = False
+
+
 def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None) -> list[Section]:
     """The whole record: decision and consequences, context, options, reasons and evidence; then what backs them.
 
@@ -82,7 +141,7 @@ def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decide
         Section("Consequences", [], decision.consequences(of)),
         _context(of),
         _options(of),
-        Section("Reasons", [*prose.ties(of), *filter(None, [why.tag(of)]), decision.cost(of)]),
+        Section("Reasons", [*prose.ties(of), *filter(None, [decision.tag(of)]), decision.cost(of)]),
         _evidence(of),
         _repeated(of, command),
         *_appendix(of, more),
@@ -110,7 +169,7 @@ def _options(of: Advice) -> Section:
 
 def _days(of: Advice) -> DaysFigure:
     bars = [
-        Bar(
+        DaysBar(
             f"{one.rank}. {one.name}",
             one.place.seconds / DAY_s,
             one.place.low_s / DAY_s,
@@ -188,10 +247,10 @@ def _appendix(of: Advice, more: Mapping[str, Sequence[Row]]) -> list[Section]:
 
 
 def _by_code(of: Advice) -> Iterator[Section]:
-    rows = sourcing.by_code_rows(of.inputs.priced, of.question)
+    rows = pricing.by_code_rows(of.inputs.priced, of.question)
     if rows:
         note = "The interval is of what is not known of the code on this device; the device card's own comes on top."
-        yield Section(sourcing.BY_CODE, [note], rows=_plain(rows), appendix=True)
+        yield Section(pricing.BY_CODE, [note], rows=_plain(rows), appendix=True)
 
 
 def _choices(of: Advice) -> Section:
@@ -301,7 +360,7 @@ def _narrower(of: Advice) -> list[str]:
 
 
 def _costs(of: Advice) -> list[dict[str, Cell]]:
-    described = sourcing.rows(of.inputs.priced, of.question, slower=True)
+    described = pricing.rows(of.inputs.priced, of.question, slower=True)
     if described:
         return _linked(described)
     costs = {(choice.cost.cipher, choice.cost.provider): choice.cost for choice in of.choices}
@@ -338,3 +397,52 @@ def _number(value: Any) -> Cell:
     if not isinstance(value, float):
         return str(value)
     return f"{value:,.0f}" if abs(value) >= THOUSAND else f"{value:.3g}"
+
+
+WEB = ("https://", "http://")
+
+
+def markdown(heading: str, parts: Sequence[Section], drawings: Mapping[str, str] | None = None) -> str:
+    """The record as Markdown.
+
+    * `drawings`: the files of its figures, by the figures' names.
+    """
+    lines = [f"# {heading}", ""]
+    for part in parts:
+        lines += [f"## {part.title}", ""]
+        for sentence in part.sentences:
+            lines += [_cell(sentence), ""]
+        if part.facts:
+            lines += [*(f"- {label}: {_cell(value)}" for label, value in part.facts), ""]
+        for name, figure in part.figures.items():
+            if drawings and name in drawings:
+                title, note = caption(figure)
+                lines += [f"![{title}]({drawings[name]})", "", f"{title} ({figure.kind}). {_cell(note)}", ""]
+        if part.rows:
+            columns = list(part.rows[0])
+            lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+            lines += [f"| {' | '.join(_cell(row.get(name, '')) for name in columns)} |" for row in part.rows]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def caption(figure: Figure) -> tuple[str, str]:
+    """What a figure is called, and what it shows."""
+    if isinstance(figure, DaysFigure):
+        return "Days of battery", "A dot is the median, its bar the 95 % interval; bold: decided."
+    return "Where the battery's energy goes", f"With {figure.of}: {_shares(figure)}."
+
+
+def _shares(figure: SplitFigure) -> str:
+    return ", ".join(f"{name} {prose.short_share(share)}" for name, share in figure.shares)
+
+
+def _cell(value: Cell) -> str:
+    if isinstance(value, Link):
+        return f"[{_cell(value.words)}]({value.address})"
+    return value.replace("|", "\\|").replace("\n", " ")
+
+
+def linked(words: str, address: str) -> Cell:
+    """Words that lead to their address where they have one on the web."""
+    return Link(words, address) if address.startswith(WEB) else words

@@ -6,13 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from wattlock.advise.protections import OPEN, PROTECTIONS
+from wattlock.advise.choices import OPEN, PROTECTIONS
 from wattlock.advise.question import RadioOptions
 from wattlock.definitions import suggestion
 from wattlock.energy import radio_cards
-from wattlock.energy.cards import Device
+from wattlock.energy.device_cards import Device
 from wattlock.energy.number import Number
-from wattlock.energy.radio_cards import CURRENT, Radio, Sending
+from wattlock.energy.radio_cards import CURRENT, Radio, SendPower
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import lorawan, lowpower, wifi_air
 from wattlock.link.framing import Role
@@ -30,7 +30,7 @@ DATAGRAMS = 1_000
 SIXLOWPAN_B = 1_280 - 48
 
 
-class Packet(NamedTuple):
+class PricedPacket(NamedTuple):
     """One packet to be sent or received: octets above the link, and the link's protection."""
 
     octets_B: int
@@ -38,7 +38,7 @@ class Packet(NamedTuple):
     protection: str
 
 
-class Spent(NamedTuple):
+class PacketCost(NamedTuple):
     """What a packet takes of the device's radio, retries counted in their mean.
 
     * `octets_B`: on the air; `busy_s`: from its first state to its last; `air_s`: of those sending.
@@ -72,7 +72,7 @@ class Sender:
         self.technology = radio.card.technology
         self.rate_Mb_s: float | None = None
         self.link: Standard | None = None
-        self._spent: dict[Packet, Spent] = {}
+        self._spent: dict[PricedPacket, PacketCost] = {}
         self._states: dict[tuple[str, float | None], tuple[tuple[str, ...], float]] = {}
         if self.technology == "802.11":
             if question.link:
@@ -84,7 +84,7 @@ class Sender:
         else:
             if question.air or question.rssi_dBm is not None:
                 raise InputError("radio.air: is for Wi-Fi", hint="radio.link has this radio's keys")
-            self.link = self._message(Packet(0, "send", self.protections[0])).link
+            self.link = self._message(PricedPacket(0, "send", self.protections[0])).link
             self.rate_Mb_s = self.link.rate_Mb_s
         self.radio = lowpower.at_power(self.radio, question.tx_power_dBm, self.link, "radio.tx_power_dBm")
         if question.rest in {"sleep", "idle"} and getattr(self.radio.card, question.rest) is None:
@@ -186,7 +186,7 @@ class Sender:
             found = self._states[state, self.rate_Mb_s] = factors, card.power_W(number)
         return found
 
-    def evaluate(self, packets: Iterable[Packet], net: Toolbox | None) -> dict[Packet, Spent]:
+    def evaluate(self, packets: Iterable[PricedPacket], net: Toolbox | None) -> dict[PricedPacket, PacketCost]:
         """What packets take; those not known yet are asked at once, the probe's air in one process.
 
         * `net`: the toolbox, needed for Wi-Fi alone.
@@ -205,7 +205,7 @@ class Sender:
                 self._spent[packet] = self._over_wifi(wifi_air.transfer([_group(packet)], [answer]), packet.way)
         return self._spent
 
-    def event(self) -> Spent:
+    def event(self) -> PacketCost:
         """A connection event of Bluetooth LE without data, as its peripheral has it."""
         if self.link is None or self.link.standard != "ble":
             raise InputError("connection: is of Bluetooth LE", hint="keep_alive keeps other links")
@@ -216,9 +216,9 @@ class Sender:
         octets_B = sum(event.octets_B for event in events if event.sender == "tx")
         seconds = {state: states[state] * 1e-9 for state in STATES}
         busy_s = sum(seconds.values())
-        return Spent(octets_B, busy_s, seconds["tx"], seconds, 1.0, 0.0, busy_s, busy_s)
+        return PacketCost(octets_B, busy_s, seconds["tx"], seconds, 1.0, 0.0, busy_s, busy_s)
 
-    def _message(self, packet: Packet) -> RadioMessage:
+    def _message(self, packet: PricedPacket) -> RadioMessage:
         standards = {"ble": "ble", "802.15.4": "802.15.4", "lorawan": "lorawan"}
         protected: dict[str, Any] = {}
         if self.technology == "ble":
@@ -230,7 +230,7 @@ class Sender:
 
     def _empty(self) -> RadioMessage:
         """The link's own packet without data: 802.15.4's data request, LoRaWAN's empty uplink."""
-        question = self._message(Packet(0, "send", self.protections[0]))
+        question = self._message(PricedPacket(0, "send", self.protections[0]))
         if self.technology != "802.15.4":
             return question
         # IEEE Std 802.15.4-2006, 7.3.4: a MAC command frame whose payload is the command's identifier, one octet.
@@ -238,7 +238,7 @@ class Sender:
             update={"payload_B": 1, "link": question.link.model_copy(update={"adaptation": "none"})}
         )
 
-    def _by_standard(self, packet: Packet) -> Spent:
+    def _by_standard(self, packet: PricedPacket) -> PacketCost:
         if self.advertising and packet.way == "receive":
             hint = "leave out sessions and what is received, or take a connection: radio.link.advertising = false"
             raise InputError("radio.link.advertising: nothing comes back to who advertises", hint=hint)
@@ -268,9 +268,9 @@ class Sender:
             # The receive windows come behind it; the band's silence comes before the next.
             left_s = busy_s - (busy_s / attempts - air_s)
             next_s = max(busy_s, attempts * air_s / self.band.duty_cycle)
-        return Spent(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0, left_s, next_s)
+        return PacketCost(attempts * own_B, busy_s, attempts * air_s, seconds, attempts, 0.0, left_s, next_s)
 
-    def _over_wifi(self, sent: Ledger, way: Way) -> Spent:
+    def _over_wifi(self, sent: Ledger, way: Way) -> PacketCost:
         """The mean of a packet that arrives; what Wi-Fi gives up is sent anew."""
         arrived = sent.delivered / sent.requested
         if arrived < 1 - MOST_LOST:
@@ -287,7 +287,7 @@ class Sender:
         states["rx"] += states.pop("cca", 0)
         handled = sent.sent[role] if way == "send" else sent.received[role]
         each = 1 / sent.delivered
-        return Spent(
+        return PacketCost(
             sent.octets_B * each,
             sent.air_ns * 1e-9 * each,
             sent.states_ns["sender"].get("tx", 0) * 1e-9 * each,
@@ -310,7 +310,7 @@ class Sender:
             tables["signal"] = {"rssi_dBm": self.question.rssi_dBm}
         return checked("radio.air", tables)
 
-    def _question(self, named: Named[Scenario], packet: Packet) -> wifi_air.AirQuestion:
+    def _question(self, named: Named[Scenario], packet: PricedPacket) -> wifi_air.AirQuestion:
         return wifi_air.question(named, _group(packet), named.scenario.signal.numbers, 0)
 
 
@@ -332,10 +332,10 @@ def sender(question: RadioOptions, device: Device | None, own: Path | None, assu
         assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
     powers = {sending.power_dBm for sending in found.radio.card.tx if sending.power_dBm is not None}
     sent = found.number("tx") if found.radio.card.has_states else None
-    if isinstance(sent, Sending) and sent.because.startswith("between"):
+    if isinstance(sent, SendPower) and sent.because.startswith("between"):
         span = sent.because.partition(":")[0]
         assumed.append(f"what the radio draws at {sent.power_dBm:g} dBm lies {span}, the card's nearest figures")
-    if question.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, Sending):
+    if question.tx_power_dBm is None and len(powers) > 1 and isinstance(sent, SendPower):
         assumed.append(f"the radio sends at {sent.power_dBm:g} dBm: nobody gave its power (radio.tx_power_dBm)")
     return found
 
@@ -369,5 +369,5 @@ def _with_sleep(radio: Radio, question: RadioOptions) -> Radio:
 MOST_LOST = 0.95
 
 
-def _group(packet: Packet) -> PacketGroup:
+def _group(packet: PricedPacket) -> PacketGroup:
     return PacketGroup(packet.octets_B, DATAGRAMS, PayloadParts(plain_B=packet.octets_B * DATAGRAMS))

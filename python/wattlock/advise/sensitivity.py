@@ -1,6 +1,6 @@
 """Sensitivity: at which message size, rate or signal another choice comes first; and who is on the front."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,14 +8,12 @@ import numpy as np
 from wattlock.advise import days
 from wattlock.advise.advice import Advice
 from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s, MonteCarlo
-from wattlock.advise.quantity import spoken
-from wattlock.advise.question import Question
+from wattlock.advise.days import DAY_s, Load, MonteCarlo
+from wattlock.advise.question import Question, spoken
 from wattlock.advise.rank import tied
 from wattlock.advise.sending import Sender
-from wattlock.advise.what_if import changed
-from wattlock.analysis import front as fronts
-from wattlock.energy.lifetime import Drawn
+from wattlock.analysis import crossover as fronts
+from wattlock.energy.battery_cards import Array, BatterySamples
 from wattlock.errors import InputError
 from wattlock.targets.toolbox import Toolbox
 
@@ -27,7 +25,7 @@ WEAKER_dB = (5.0, 10.0, 15.0, 20.0)
 DRAWS, CHOICES = 200, 60
 
 
-class Change(NamedTuple):
+class BreakingPoint(NamedTuple):
     """One variable: the nearest value at which the first group no longer holds the answer, or that none was found.
 
     * `at`: in words; None where the answer holds wherever it could be looked at. `then`: who comes first there.
@@ -41,7 +39,7 @@ class Change(NamedTuple):
     looked_at: str
 
 
-def sensitivity(of: Advice, net: Toolbox | None) -> list[Change]:
+def sensitivity(of: Advice, net: Toolbox | None) -> list[BreakingPoint]:
     """The flips by message size, rate and signal; by battery there is none, and why."""
     choices = [of.choices[place.number] for place in of.places[:CHOICES]]
     few = _few(of.monte_carlo)
@@ -59,9 +57,9 @@ def sensitivity(of: Advice, net: Toolbox | None) -> list[Change]:
             if winner is not None:
                 at, then = described, winner
                 break
-        found.append(Change(variable, now, at, then, ", ".join(looked_at)))
+        found.append(BreakingPoint(variable, now, at, then, ", ".join(looked_at)))
     found.append(
-        Change(
+        BreakingPoint(
             "battery",
             of.inputs.battery.battery.name,
             None,
@@ -167,7 +165,7 @@ def _winner(of: Advice, question: Question, choices: list[Choice], few: MonteCar
 
 def _few(monte_carlo: MonteCarlo) -> MonteCarlo:
     drawn = monte_carlo.batteries
-    batteries = Drawn(
+    batteries = BatterySamples(
         {name: values[:DRAWS] for name, values in drawn.numbers.items()},
         drawn.capacity_share[:DRAWS],
         drawn.self_discharge_per_s[:DRAWS],
@@ -176,3 +174,52 @@ def _few(monte_carlo: MonteCarlo) -> MonteCarlo:
     return monte_carlo._replace(
         factors={name: values[:DRAWS] for name, values in monte_carlo.factors.items()}, batteries=batteries
     )
+
+
+# What engineers reach for: the cipher of CCMP, Bluetooth, 802.15.4 and DTLS profiles, then what passes.
+USUAL = ("aes128-ccm", "aes128-gcm", "aes256-ccm", "aes256-gcm", "chacha20-poly1305", "ascon-aead128")
+
+
+def changed(question: Question, changes: Mapping[str, Any]) -> Question:
+    """The question with some of its own parts replaced."""
+    return question.model_copy(update=dict(changes))
+
+
+def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox | None) -> list[Load]:
+    """What variants ask of the battery; all packets that are new are asked of the link at once.
+
+    * `net`: the toolbox, needed for Wi-Fi alone.
+    """
+    sender = of.inputs.sender
+    packets = [one for question, choice in variants for one in days.needed(question, [choice], sender)]
+    spent = sender.evaluate(packets, net)
+    return [days.load(question, choice, sender, of.inputs.draws, spent) for question, choice in variants]
+
+
+def lives(of: Advice, every: Sequence[Load]) -> Array:
+    """Seconds of battery, as (loads, draws)."""
+    return days.seconds(every, of.monte_carlo, of.inputs.battery)
+
+
+def charges(of: Advice, every: Sequence[Load]) -> Array:
+    """Seconds that the charge alone lasts, as (loads, draws)."""
+    return days.by_charge(every, of.monte_carlo, of.inputs.battery)
+
+
+def usual(of: Advice) -> Choice:
+    """The choice that experiments start from: the usual cipher that passes, its nonce sent whole, its tag whole."""
+
+    def far(choice: Choice) -> tuple[int, ...]:
+        place = USUAL.index(choice.cipher) if choice.cipher in USUAL else len(USUAL)
+        framing = ("full-nonce", "dtls12", "dtls13", "wireguard", "broadcast", "implicit-nonce", "tally")
+        return (
+            place,
+            framing.index(choice.framing),
+            choice.row["tag_bits"] - choice.tag_bits,
+            choice.aggregate,
+            int(choice.resumed),
+            int(choice.cost.accelerator),
+        )
+
+    whole = [one for one in of.choices if one.frame.amortised_bits is None]
+    return min(whole or of.choices, key=far)

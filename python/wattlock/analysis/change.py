@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wattlock.analysis.looks import LEVEL
+from wattlock.analysis.estimate import LEVEL
 
 Array = NDArray[np.float64]
 

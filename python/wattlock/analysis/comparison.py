@@ -11,7 +11,7 @@ import polars as pl
 
 from wattlock.analysis import energy_blocks
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.looks import LEVEL
+from wattlock.analysis.estimate import LEVEL, STEADY
 from wattlock.analysis.ranking import GROUP, SMALLEST_CLAIM
 
 FACTORS = tuple(name for name in GROUP if name not in {"mode", "core_class"})
@@ -159,3 +159,48 @@ def _judged(
         "verdict": judged,
         "reason": UNTOLD if judged == "undecided" else None,
     }
+
+
+SAME_BUT_CORE = ["cipher", "provider", *FACTORS]
+"""What two cases have in common beside the kind of core."""
+
+
+def core_classes(estimates: pl.DataFrame) -> list[str]:
+    """The kinds of core that cases were measured on, in their order; empty where all cores are alike."""
+    if "core_class" not in estimates.columns:
+        return []
+    return estimates["core_class"].drop_nulls().unique(maintain_order=True).to_list()
+
+
+def compare_core_classes(
+    estimates: pl.DataFrame, across: pl.DataFrame, smallest: float = SMALLEST_CLAIM, excess: float = 0.0
+) -> pl.DataFrame:
+    """Every other kind of core against the first: `compare` in time, a row a case and other kind.
+
+    * `estimates`: of one run, with its energies where it was metered; `across`: rows of `across_processes`.
+    * `smallest`, `excess`: as of `Rules`.
+    """
+    rows = estimates.join(across.select("case", "deviation"), on="case", how="left", maintain_order="left")
+    first, *others = core_classes(estimates)
+    # One meter measured both: its gain cancels. Cycles of two kinds of core are not alike.
+    rules = Rules(smallest, excess=excess, quantity="time", one_meter=True)
+    of = {name: rows.filter(pl.col("core_class") == name) for name in (first, *others)}
+    return pl.concat([compare(of[first], of[name], SAME_BUT_CORE, rules) for name in others])
+
+
+AFTER_PAUSE = "after-pause"
+SAME_BUT_READINESS = ["cipher", "provider", "core_class", *(name for name in FACTORS if name != "readiness")]
+"""What two cases have in common beside their readiness."""
+
+
+def compare_after_pause(
+    estimates: pl.DataFrame, across: pl.DataFrame, smallest: float = SMALLEST_CLAIM
+) -> pl.DataFrame:
+    """Each case after a pause against its steady twin: `compare`, side a steady and side b after the pause.
+
+    * `estimates`: of one run; `across`: rows of `across_processes`; `smallest`: what matters, as a share.
+    * Returns no row where the run has no such pair. What a card makes joules of is time, and no joules are compared.
+    """
+    rows = estimates.join(across.select("case", "deviation"), on="case", how="left", maintain_order="left")
+    of = {level: rows.filter(pl.col("readiness") == level) for level in (STEADY, AFTER_PAUSE)}
+    return compare(of[STEADY], of[AFTER_PAUSE], SAME_BUT_READINESS, Rules(smallest))

@@ -32,7 +32,7 @@ class Tau(NamedTuple):
     undecided: int
 
 
-class Side(NamedTuple):
+class CoreOrder(NamedTuple):
     """What one core counted of the ciphers, each with its interval, null without one."""
 
     values: Sequence[float]
@@ -54,7 +54,7 @@ class Side(NamedTuple):
         return None not in self.lows and None not in self.highs
 
 
-def tau(a: Side, b: Side) -> Tau:
+def tau(a: CoreOrder, b: CoreOrder) -> Tau:
     """Kendall's tau-b of two orders: two ciphers are tied on a core where their intervals touch."""
     signs = [(a.sign(i, j), b.sign(i, j)) for i, j in combinations(range(len(a.values)), 2)]
     score = sum(first * second for first, second in signs)
@@ -101,8 +101,8 @@ def agreement(compared: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, **COLUMNS})
 
 
-def _side(group: pl.DataFrame, by: str, side: str) -> Side:
+def _side(group: pl.DataFrame, by: str, side: str) -> CoreOrder:
     if by != "cycles":
         nothing = [None] * group.height
-        return Side(group[f"{by}_{side}"].to_list(), nothing, nothing)
-    return Side(*(group[f"{name}_{side}"].to_list() for name in ("cycles", "cycles_low", "cycles_high")))
+        return CoreOrder(group[f"{by}_{side}"].to_list(), nothing, nothing)
+    return CoreOrder(*(group[f"{name}_{side}"].to_list() for name in ("cycles", "cycles_low", "cycles_high")))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
-from wattlock.analysis.draws import Array, drawn, ends, interval
+from wattlock.analysis.distributions import Array, drawn, ends, interval, log_sigma
+from wattlock.analysis.ranking import GROUP
 from wattlock.errors import InputError
+from wattlock.study.cases import USUAL_PROVIDER, WEBCRYPTO
 
 FEWEST_SIZES = 3
 
@@ -110,3 +114,97 @@ def _first_change(size: Array, gaps: Array) -> Array:
     gap_before, gap_after = gaps[rows, before], gaps[rows, later]
     share = np.divide(gap_before, gap_before - gap_after, out=np.zeros(len(gaps)), where=gap_before != gap_after)
     return np.asarray(size[before] + share * (size[later] - size[before]))
+
+
+ALIKE = ["cipher", *(name for name in GROUP if name not in {"payload_B", "core_class"})]
+NAMES = {"a": "WebAssembly", "b": "WebCrypto"}
+OPEN = 0.05
+"""A crossing, or none, is told where at most so many of the draws say otherwise."""
+
+
+def crossings(estimates: pl.DataFrame, looks: Sequence[int]) -> list[str]:
+    """A line for each cipher and operation that both have at three sizes or more.
+
+    * `estimates`: of a run that was valid; `looks`: those of its study. A case that the last look left wider than the
+      study's target has its interval, which may tell two slopes well apart; any other unresolved one tells nothing.
+    """
+    last = (pl.col("state") == "unresolved") & (pl.col("processes") >= max(looks, default=0))
+    known = estimates.filter(pl.col("time_ns").is_not_null(), (pl.col("state") == "resolved") | last)
+    lines = []
+    for (cipher, operation, *_), rows in known.group_by(ALIKE, maintain_order=True):
+        ours, theirs = (rows.filter(pl.col("provider") == name) for name in (USUAL_PROVIDER, WEBCRYPTO))
+        sizes = sorted(set(ours["payload_B"]) & set(theirs["payload_B"]))
+        if len(sizes) < FEWEST_SIZES:
+            continue
+        found = crossover(sizes, *(_costs(side, sizes) for side in (ours, theirs)))
+        lines.append(f"{cipher} {operation}: {_words(found, sizes)}")
+    return lines
+
+
+def _costs(rows: pl.DataFrame, sizes: Sequence[int]) -> tuple[Array, Array]:
+    """Time and the standard error of its logarithm at each size."""
+    told = rows.filter(pl.col("payload_B").is_in(list(sizes))).sort("payload_B")
+    return told["time_ns"].to_numpy(), log_sigma(told["half_width_percent"].to_numpy())
+
+
+def _words(found: Crossover, sizes: Sequence[int]) -> str:
+    between = f"from {sizes[0]} to {sizes[-1]} B"
+    if found.crossings > 1:
+        return f"the faster one of WebAssembly and WebCrypto changes {found.crossings} times {between}"
+    if found.payload_B is None:
+        if found.probability > OPEN:
+            return f"whether a crossover of WebAssembly and WebCrypto is reached {between} is not resolved"
+        return f"{NAMES[found.cheaper_below]} is faster {between}; a crossover is not reached"
+    if found.probability < 1 - OPEN:
+        return f"which of WebAssembly and WebCrypto is faster at both ends, {between}, is not resolved"
+    first, then = NAMES[found.cheaper_below], NAMES[found.cheaper_above]
+    where = f"{found.payload_B:.0f} B (95 % interval {found.low_B:.0f} to {found.high_B:.0f} B)"
+    return f"{first} is faster up to {where}, {then} from there on"
+
+
+Mask = NDArray[np.bool_]
+PROFILES = ("low", "medium", "high")
+
+
+def front(energy: ArrayLike, *strengths: ArrayLike) -> Mask:
+    """Which choices are on the front: none costs less or as much with strengths as great, one of them better.
+
+    * `energy`: to be small, of shape (choices) or (draws, choices); `strengths`: to be great, of shape (choices).
+    """
+    costs = np.asarray(energy, dtype=float)
+    gains = np.stack([np.asarray(one, dtype=float) for one in strengths])
+    as_strong = np.all(gains[:, :, None] >= gains[:, None, :], axis=0)
+    stronger = as_strong & np.any(gains[:, :, None] > gains[:, None, :], axis=0)
+    mine, theirs = costs[..., None, :], costs[..., :, None]
+    beaten = (as_strong & (theirs < mine)) | (stronger & (theirs <= mine))
+    return np.asarray(~beaten.any(axis=-2))
+
+
+def probability(energy: ArrayLike, sigma: ArrayLike, *strengths: ArrayLike) -> Array:
+    """The share of draws in which each choice is on the front.
+
+    * `sigma`: standard errors of the energies' logarithms, each taken as independent.
+    """
+    return np.asarray(front(drawn(energy, sigma, draws=1000), *strengths).mean(axis=0))
+
+
+def least_for_each(group: Sequence[int], energy: ArrayLike) -> Mask:
+    """The rule of toldinas: of each group (there, the key) the choice of least energy, whatever else it has."""
+    groups, costs = np.asarray(group), np.asarray(energy, dtype=float)
+    return np.array([cost <= costs[groups == one].min() for one, cost in zip(groups, costs, strict=True)])
+
+
+def profiles(energy: ArrayLike, strength: ArrayLike) -> dict[str, int]:
+    """Profiles from the front: its weakest choice is low, its strongest high, that nearest to the middle medium.
+
+    Returns the index of each; a front of one choice has one profile, of two two.
+    """
+    costs, gains = np.asarray(energy, dtype=float), np.asarray(strength, dtype=float)
+    (members,) = np.nonzero(front(costs, gains))
+    members = members[np.argsort(gains[members], kind="stable")]
+    if len(members) <= 2:
+        return dict(zip(("low", "high"), map(int, members), strict=False))
+    middle = (gains[members[0]] + gains[members[-1]]) / 2
+    inner = members[1:-1]
+    chosen = (members[0], inner[np.argmin(np.abs(gains[inner] - middle))], members[-1])
+    return dict(zip(PROFILES, map(int, chosen), strict=True))

@@ -33,7 +33,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 }
 
 
-class Full(NamedTuple):
+class FullCharge(NamedTuple):
     """What the battery holds when it is full, by its card, where its gauge tells a level alone.
 
     * `relative_uncertainty`: a standard one; `evidence`: of the card's numbers.
@@ -57,7 +57,7 @@ def parts(levels: Sequence[Mapping[str, Any]]) -> dict[int, list[list[Mapping[st
 
 
 def discharges(
-    levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any], full: Full | None = None
+    levels: Sequence[Mapping[str, Any]], battery: Mapping[str, Any], full: FullCharge | None = None
 ) -> pl.DataFrame:
     """A row a case: calls, hours, percent drawn and joules a call, gross: all that the battery fed meanwhile.
 
@@ -74,7 +74,7 @@ def discharges(
 
 
 def _discharge(
-    case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any], full: Full | None
+    case: int, several: Sequence[Sequence[Mapping[str, Any]]], battery: Mapping[str, Any], full: FullCharge | None
 ) -> dict[str, Any]:
     ends = [(part[0], part[-1]) for part in several]
     calls = sum(last["repeats_done"] - first["repeats_done"] for first, last in ends)

@@ -3,6 +3,8 @@
 SciPy has all of this, in 140 MB; the tests hold what is here against it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from functools import cache
@@ -10,6 +12,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 NORMAL = NormalDist()
@@ -59,7 +62,7 @@ def normal_quantiles(probabilities: ArrayLike) -> NDArray[np.float64]:
     return np.array([NORMAL.inv_cdf(float(share)) for share in np.asarray(probabilities).ravel()])
 
 
-class Line(NamedTuple):
+class FittedLine(NamedTuple):
     """A straight line by least squares.
 
     * `slope_error`: the slope's standard error, with n - 2 degrees of freedom; 0 of two points.
@@ -72,7 +75,7 @@ class Line(NamedTuple):
     determination: float
 
 
-def line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64]) -> Line:
+def line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64]) -> FittedLine:
     """The line through points, at least two, that are not all above one place."""
     across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     from_x, from_y = across - across.mean(), up - up.mean()
@@ -81,7 +84,7 @@ def line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[
     left = from_y - slope * from_x
     freedom = len(across) - 2
     error = math.sqrt(float(left @ left) / freedom / spread) if freedom else 0.0
-    return Line(
+    return FittedLine(
         slope, float(up.mean() - slope * across.mean()), error, slope * slope * spread / height if height else 0.0
     )
 
@@ -119,3 +122,79 @@ def _fraction(a: float, b: float, x: float) -> float:
         if abs(upper * lower - 1) < 1e-16:
             break
     return value
+
+
+Array = NDArray[np.float64]
+
+DRAWS = 4000
+SEED = 20260101
+COVERAGE = 1.96
+"""Half-widths of 95 % are taken as so many standard errors: narrower than the t intervals they are, never wider."""
+
+
+def log_sigma(half_width_percent: ArrayLike) -> Array:
+    """Standard error of the logarithm of a cost whose interval is plus and minus so many percent."""
+    return np.log1p(np.asarray(half_width_percent, dtype=float) / 100) / COVERAGE
+
+
+def drawn(cost: ArrayLike, sigma: ArrayLike, draws: int = DRAWS, seed: int = SEED) -> Array:
+    """Draws of costs, shape (draws, costs): log-normal, each cost by itself.
+
+    * `cost`: above 0; `sigma`: standard errors of their logarithms.
+    """
+    middle, width = np.asarray(cost, dtype=float), np.asarray(sigma, dtype=float)
+    off = np.random.default_rng(seed).standard_normal((draws, middle.size))
+    return np.asarray(middle * np.exp(width * off))
+
+
+def ends(cost: ArrayLike, sigma: ArrayLike) -> Array:
+    """Costs at the ends of their intervals, shape (2, costs): all at the low end, then all at the high one."""
+    middle, width = np.asarray(cost, dtype=float), np.asarray(sigma, dtype=float)
+    return np.stack([middle * np.exp(-COVERAGE * width), middle * np.exp(COVERAGE * width)])
+
+
+def interval(values: ArrayLike) -> tuple[float, float]:
+    """The middle 95 % of draws."""
+    low, high = np.nanquantile(np.asarray(values, dtype=float), [0.025, 0.975])
+    return float(low), float(high)
+
+
+QUARTILES = {"per_byte_q1": 0.25, "per_byte": 0.5, "per_byte_q3": 0.75}
+CYCLES, TIME = "cycles/B", "ns/B"
+NUMBERED = ("resolved", "unresolved")
+
+
+def per_byte(estimates: pl.DataFrame, summaries: pl.DataFrame) -> pl.DataFrame:
+    """The estimates with the median and the quartiles of what a byte costs, over the complete processes of each case.
+
+    * `summaries`: rows of `within.summarise`: a row a case and process.
+    * Adds `per_byte_q1`, `per_byte`, `per_byte_q3` and their `unit`: cycles, or nanoseconds where a case has no cycles.
+      They are null where a case has no number or no payload. An interval says how well a mean is known; quartiles
+      say how far fresh processes lie apart.
+    """
+    log, wall = pl.col("log_canaries"), pl.col("wall_ns")
+    spread = summaries.group_by("case").agg(
+        *((log.quantile(share, "linear") - log.mean()).exp().alias(name) for name, share in QUARTILES.items()),
+        *(wall.quantile(share, "linear").alias(f"wall_{name}") for name, share in QUARTILES.items()),
+    )
+    has_number = pl.col("state").is_in(NUMBERED) & (pl.col("payload_B") > 0)
+    has_cycles, in_memory = pl.col("cycles").is_not_null(), pl.col("placement") == "DRAM"
+
+    def cost(name: str) -> pl.Expr:
+        of_mean = pl.when(has_cycles).then("cycles").otherwise("time_ns") * pl.col(name)
+        a_call = pl.when(in_memory).then(pl.col(f"wall_{name}")).otherwise(of_mean)
+        return pl.when(has_number).then(a_call / pl.col("payload_B")).alias(name)
+
+    unit = pl.when(has_cycles & ~in_memory).then(pl.lit(CYCLES)).otherwise(pl.lit(TIME)).alias("unit")
+    joined = estimates.join(spread, on="case", how="left", maintain_order="left")
+    return joined.select(*estimates.columns, *(cost(name) for name in QUARTILES), unit)
+
+
+def counted_per_byte(estimates: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The same of a run that counted: a count repeats, so that there is one number and no quartiles.
+
+    * `column`: the cycles, those of the core or of a part.
+    """
+    counted = pl.when(pl.col("payload_B") > 0).then(pl.col(column) / pl.col("payload_B"))
+    nothing = (pl.lit(None, pl.Float64).alias(name) for name in ("per_byte_q1", "per_byte_q3"))
+    return estimates.with_columns(*nothing, counted.alias("per_byte"), pl.lit(CYCLES).alias("unit"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.distributions import COVERAGE
 from wattlock.analysis.estimate import t_half_width
 
 LEVEL = 0.05

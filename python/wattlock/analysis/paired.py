@@ -15,9 +15,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from wattlock.analysis import within
-from wattlock.analysis.consensus import NORMAL_MAD, joined
-from wattlock.analysis.estimate import COMMON_WEIGHT, UNSEEN_ERROR, half_width_of
-from wattlock.analysis.looks import LEVEL
+from wattlock.analysis.estimate import COMMON_WEIGHT, LEVEL, NORMAL_MAD, UNSEEN_ERROR, half_width_of, joined
 
 LOOKS = (5, 8, 12, 20, 30, 45, 70, 100)
 """Processes after which the intervals are looked at: a process of two cases takes a tenth of a second."""

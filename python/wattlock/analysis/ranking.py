@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.distributions import t_below, t_quantile
-from wattlock.analysis.draws import COVERAGE
-from wattlock.analysis.looks import LEVEL
+from wattlock.analysis.distributions import COVERAGE, t_below, t_quantile
+from wattlock.analysis.estimate import LEVEL
 
 SMALLEST_CLAIM = 0.005
 """No difference below 0.5 % is claimed, however sure it is."""

@@ -10,10 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from wattlock.analysis.consensus import joined
 from wattlock.analysis.distributions import t_quantile
-from wattlock.analysis.estimate import errors_of
-from wattlock.analysis.looks import level_of_a_look
+from wattlock.analysis.estimate import errors_of, joined, level_of_a_look
 from wattlock.definitions.constants import constant
 
 SELF_CHECK_LEVEL = 0.001

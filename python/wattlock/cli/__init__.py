@@ -84,7 +84,7 @@ class Verbs(TyperGroup):
 
 def load(name: str) -> Any:
     """Give the verb `name` as a command, by importing its file."""
-    from wattlock.cli.groups import spread
+    from wattlock.cli.help import spread
 
     python = f"{name}_" if iskeyword(name) else name
     verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{python}"), python)

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.decision import check, write
-from wattlock.cli.definition import Printed, printed, refuse_two
+from wattlock import extras
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given as called
-from wattlock.cli.option_rules import refuse_beside
-from wattlock.cli.options import AllowAssumed, Cards
-from wattlock.cli.table import Format
+from wattlock.cli.options import AllowAssumed, Cards, DefinitionOutput, chosen, printed, refuse_beside, refuse_two
+from wattlock.cli.options import given as called
+from wattlock.cli.table import Format, show_filled
 from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from wattlock.advise.advice import Advice
+    from wattlock.advise.decision import Option
+    from wattlock.advise.planner import Station
+    from wattlock.advise.record import Section
 
 
 @dataclass(frozen=True)
-class Traffic:
+class TrafficOptions:
     """What is sent, where one kind of message is all."""
 
     message: Annotated[str | None, typer.Option("--message", help="Plaintext of a message: 64B, 1kB.")] = None
@@ -36,7 +42,7 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Priced:
+class CostOptions:
     """What the ciphers cost."""
 
     device: Annotated[str | None, typer.Option("--device", metavar="CARD", help="Device card.")] = None
@@ -55,7 +61,7 @@ class Priced:
 
 
 @dataclass(frozen=True)
-class Parts:
+class HardwareOptions:
     """What the device is made of."""
 
     radio: Annotated[str | None, typer.Option("--radio", metavar="CARD", help="Radio card; else the device's own.")] = (
@@ -97,7 +103,7 @@ class Required:
 
 
 @dataclass(frozen=True)
-class Beside:
+class AdviceExtras:
     """What is asked beside the ranking."""
 
     experiments: Annotated[
@@ -119,13 +125,13 @@ class Beside:
         typer.Option("--within", metavar="PERCENT", min=0.1, max=100, help="How narrow --plan makes the days: +-."),
     ] = 5.0
 
-    def all(self) -> Beside:
+    def all(self) -> AdviceExtras:
         """Every table there is, but for the one experiment that was asked for."""
         return replace(self, experiments=self.attempt is None, pareto=True, sensitivity=True)
 
 
 @dataclass(frozen=True)
-class Shown:
+class AdviceForms:
     """What is printed."""
 
     explain: Annotated[
@@ -172,13 +178,13 @@ def advise(
     ] = None,
     *,
     listing: Annotated[bool, typer.Option("--list", help="List the profiles that come with wattlock.")] = False,
-    in_place: Printed = Printed(),
-    traffic: Traffic = Traffic(),
-    priced: Priced = Priced(),
+    in_place: DefinitionOutput = DefinitionOutput(),
+    traffic: TrafficOptions = TrafficOptions(),
+    priced: CostOptions = CostOptions(),
     costs_template: Annotated[
         str | None, typer.Option("--costs-template", metavar="CORE", help="Print such a file to fill, for a core.")
     ] = None,
-    parts: Parts = Parts(),
+    parts: HardwareOptions = HardwareOptions(),
     required: Required = Required(),
     decrypt_share: Annotated[
         float | None, typer.Option("--decrypt-share", min=0, help="Decryptions here for each encryption.")
@@ -187,9 +193,9 @@ def advise(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96 or flow[0].every=9s."),
     ] = None,
-    beside: Beside = Beside(),
+    beside: AdviceExtras = AdviceExtras(),
     filed: Filed = Filed(),
-    shown: Shown = Shown(),
+    shown: AdviceForms = AdviceForms(),
     sampling: Sampling = Sampling(),
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,
@@ -214,7 +220,7 @@ def advise(
         _list(shown.form)
         return
     if costs_template is not None:
-        from wattlock.advise.costs_template import template
+        from wattlock.advise.cipher_costs import template
 
         refuse_beside(called(context), "--costs-template", [])
         echo(template(costs_template), nl=False)
@@ -226,8 +232,8 @@ def advise(
     _refuse_mismatched(shown, beside, called(context))
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     from wattlock.advise.answer import advise as answer
-    from wattlock.advise.asking import Traffic as Messages
-    from wattlock.advise.asking import asked
+    from wattlock.advise.question import Traffic as Messages
+    from wattlock.advise.question import asked
 
     question = asked(profile, Messages(**asdict(traffic)), described, changes)
 
@@ -239,7 +245,7 @@ def advise(
     _print(of, more, shown, _plan(of, beside) if beside.plan else None)
 
 
-def _refuse_mismatched(shown: Shown, beside: Beside, named: dict[str, Any]) -> None:
+def _refuse_mismatched(shown: AdviceForms, beside: AdviceExtras, named: dict[str, Any]) -> None:
     """Raises InputError where one option leaves another nothing to do."""
     if shown.why is not None and (shown.explain or shown.form is Format.csv):
         raise InputError(
@@ -251,13 +257,12 @@ def _refuse_mismatched(shown: Shown, beside: Beside, named: dict[str, Any]) -> N
         raise InputError("--within is how narrow a plan makes the days", hint="give it with --plan")
 
 
-def _plan(of: Advice, beside: Beside) -> dict[str, Any]:
-    from wattlock.cli.advice_plan import planned
+def _plan(of: Advice, beside: AdviceExtras) -> dict[str, Any]:
 
     return planned(of, beside.within / 100)
 
 
-def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, Any]:
+def _described(priced: CostOptions, parts: HardwareOptions, required: Required) -> dict[str, Any]:
     """What options say, by the question's keys; null where nobody said anything."""
     return {
         "device.card": priced.device,
@@ -277,14 +282,15 @@ def _described(priced: Priced, parts: Parts, required: Required) -> dict[str, An
     }
 
 
-def _more(of: Advice, own: Path | None, beside: Beside) -> dict[str, list[dict[str, Any]]]:
+def _more(of: Advice, own: Path | None, beside: AdviceExtras) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the answer, by key."""
     from wattlock.targets import toolbox
 
     program = toolbox.find()
     more: dict[str, list[dict[str, Any]]] = {}
     if beside.experiments or beside.attempt:
-        from wattlock.advise import energy_first, experiments
+        from wattlock.advise import experiments
+        from wattlock.advise import experiments as energy_first
 
         if beside.attempt != ENERGY_FIRST:
             found = experiments.experiments(of, program, beside.attempt)
@@ -313,10 +319,8 @@ def _list(form: Format) -> None:
     print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
 
 
-def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown, plan: dict[str, Any] | None) -> None:
+def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: AdviceForms, plan: dict[str, Any] | None) -> None:
     from wattlock.advise.record import as_object, finite
-    from wattlock.cli import advice_plan
-    from wattlock.cli.advice_screen import explained, one_screen, why_not
 
     asked_after = {"why": _why(of, shown.why)} if shown.why is not None else {}
     if shown.form is Format.json:
@@ -331,10 +335,274 @@ def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: Shown, plan
     else:
         one_screen(of, more, shown.top)
     if plan and shown.form is Format.table:
-        advice_plan.show(plan)
+        show(plan)
 
 
 def _why(of: Advice, cipher: str) -> list[str]:
-    from wattlock.advise.why import why
+    from wattlock.advise.decision import why
 
     return why(of, cipher, chosen())
+
+
+def planned(of: Advice, within: float) -> dict[str, Any]:
+    """The measurements in their order, with what each is expected to bring, as a record.
+
+    * `within`: the half-width asked for, as a share of the days.
+    """
+    import math
+
+    from wattlock.advise import planner
+
+    stations, machine = _fleet(of)
+    offers, cannot = planner.offers(of, stations, machine=machine)
+    plan = planner.plan(of, offers, within)
+    return {
+        "asked_within_percent": 100 * within,
+        "within_percent": 100 * math.expm1(plan.now),
+        "expected_within_percent": 100 * math.expm1(plan.then),
+        "steps": [step.row() for step in plan.steps],
+        "ends": plan.ends,
+        "cannot": cannot,
+    }
+
+
+def _fleet(of: Advice) -> tuple[list[Station], str | None]:
+    """The user's targets and this machine, and where the costs were measured; None where they are published."""
+    from wattlock.advise.planner import CASE_s, Station
+    from wattlock.targets import named
+
+    run = of.question.device.run
+    machine, case_s = None, CASE_s
+    if run is not None:
+        from wattlock.run.result import open_one_kind
+
+        result = open_one_kind(run if isinstance(run, str) else run[0])
+        machine = str(result.plan.get("way") or "local")
+        case_s = result.wall_s / result.processes / len(result.cases)
+    ways = {name: (one.way, one.device) for name, one in named.described().items()}
+    ways.setdefault("local", ("local", None))
+    stations = [
+        Station(name, card, way, case_s, counts=way.startswith("qemu:")) for name, (way, card) in sorted(ways.items())
+    ]
+    return stations, machine
+
+
+def show(plan: dict[str, Any]) -> None:
+    """Print the plan for eyes."""
+    now, asked = plan["within_percent"], plan["asked_within_percent"]
+    title = (
+        f"what to measure next: the days are within {now:{'.2g' if now < 10 else '.0f'}} %, {asked:g} % is asked for"
+    )
+    if plan["steps"]:
+        show_filled(plan["steps"], title)
+    else:
+        echo(f"\n{title}")
+    echo(f"{plan['ends'][0].upper()}{plan['ends'][1:]}.")
+    for reason in plan["cannot"]:
+        echo(f"no use: {reason}")
+
+
+COLUMNS, ROWS = 80, 6
+"""Of the screen that the answer fits, and of its table at most."""
+NAME_COLUMNS = 24
+TITLES = {
+    "experiments": "ways to spend less, from the usual choice",
+    "energy_first": "a message's budget: the least that a sound one needs, and what framings take more",
+    "pareto": "strength, days and latency: the front, in shares of the draws",
+    "sensitivity": "where the answer changes",
+}
+More = dict[str, list[dict[str, Any]]]
+
+
+def one_screen(of: Advice, more: More, top: int | None) -> None:
+    """The decision, six rows, three lines of reasons, what to measure next, and the tables that were asked for."""
+    from wattlock.advise import decision, prose
+
+    _say(prose.title(of.question), decision.sentence(of), "")
+    shown = decision.first_options(of, top or ROWS)
+    for line in _options(of, shown):
+        echo(line)
+    _say("", *decision.reasons(of), *filter(None, [decision.tag(of)]))
+    _say(*decision.by_code(of))
+    _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
+    measure = decision.next_measurement(of)
+    if measure:
+        _say(f"Measure next: {measure}.")
+    _say(_left_out(of, len(decision.options(of)) - len(shown)))
+    _tables(of, more)
+
+
+def why_not(of: Advice, sentences: list[str]) -> None:
+    """The decision, and where the cipher that was asked after stands."""
+    from wattlock.advise import decision, prose
+
+    _say(prose.title(of.question), decision.sentence(of), "", *sentences)
+
+
+def _say(*sentences: str) -> None:
+    for sentence in sentences:
+        # A percentage stays on one line.
+        lines = wrap(sentence.replace(" %", "\u00a0%"), COLUMNS, break_on_hyphens=False)
+        echo("\n".join(lines).replace("\u00a0", " "))
+
+
+def _options(of: Advice, shown: list[Option]) -> list[str]:
+    from wattlock.advise import prose
+
+    in_hours = prose.short_lived(of.best)
+    unit = prose.span(of.best, in_hours=in_hours).unit
+    rows: list[tuple[str, ...]] = [("  rank", "cipher", unit, "95 %", "tag", "way")]
+    for one in shown:
+        life = prose.span(one.place, in_hours=in_hours)
+        mark = "> " if one.decided else "  "
+        choice = of.choices[one.place.number]
+        tag = str(choice.tag_bits) if choice.tag_bits else "none"
+        name = _cut(one.name, NAME_COLUMNS)
+        rows.append((f"{mark}{one.rank}", name, life.middle, life.interval, tag, choice.beside_tag))
+    # The decision's sentence says the way: the column is for those that differ.
+    if len(rows) > 2 and len({row[-1] for row in rows[1:]}) == 1:
+        rows = [row[:-1] for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        _cut("  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip(), COLUMNS)
+        for row in rows
+    ]
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[: columns - 3]}..."
+
+
+def _left_out(of: Advice, rows: int) -> str:
+    from wattlock.advise import prose
+
+    counts = [
+        (rows, "more row" if rows == 1 else "more rows"),
+        (len(of.excluded), "excluded"),
+        (len(of.inputs.assumed), "assumed"),
+        (len(prose.notes(of)), "notes"),
+    ]
+    left = ", ".join(f"{count} {what}" for count, what in counts if count)
+    return f"Evidence: {of.evidence['answer']}. --explain: {left}; --why CIPHER."
+
+
+def explained(of: Advice, more: More, top: int | None) -> None:
+    """All of it: every choice, what was excluded, legacy ciphers, costs with their sources, assumptions, what-ifs."""
+    from wattlock.advise import decision, prose
+
+    echo(f"{prose.title(of.question)}\n")
+    echo("\n".join([decision.sentence(of), *prose.lead(of)]))
+    _ranked(of, top or len(of.places))
+    echo("\nwhat the decision obliges to")
+    for label, text in decision.consequences(of):
+        echo(f"{label.lower()}: {text}")
+    _costs(of)
+    if of.excluded:
+        show_filled(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
+    _tables(of, more)
+    if of.history:
+        echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
+        echo("\n".join(prose.history(of.history)))
+    _rests(of)
+
+
+def _tables(of: Advice, more: More) -> None:
+    from wattlock.advise import prose
+    from wattlock.advise.sensitivity import usual
+
+    for key, found in more.items():
+        start = f": {prose.named(usual(of))}" if key == "experiments" else ""
+        show_filled(prose.described(key, found), f"{TITLES[key]}{start}")
+        if key == "experiments" and prose.without_gain(of):
+            _say(prose.without_gain(of))
+        if key == "energy_first" and found:
+            echo(prose.BUDGET)
+
+
+def _ranked(of: Advice, top: int) -> None:
+    from wattlock.advise import prose
+
+    show_filled(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    if len(of.places) > top:
+        echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
+    for name, title in prose.framing(of):
+        echo(f"{name}: {title}")
+
+
+def _costs(of: Advice) -> None:
+    from wattlock.advise import pricing
+
+    found = pricing.rows(of.inputs.priced, of.question)
+    if found:
+        show_filled(pricing.by_code_rows(of.inputs.priced, of.question), pricing.BY_CODE.lower())
+        shown = [{key: value for key, value in row.items() if key != "url"} for row in found]
+        show_filled(shown, "where the ciphers' costs come from")
+
+
+def _rests(of: Advice) -> None:
+    from wattlock.advise import prose
+
+    echo("\nwhat the answer rests on")
+    if of.information and of.information[0].narrower > 0:
+        echo(f"measure first: {prose.narrower(of.information[0])}")
+    echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
+    for sentence in of.inputs.assumed:
+        echo(f"assumed: {sentence}")
+    for sentence in prose.notes(of):
+        echo(f"note: {sentence}")
+
+
+ENDS = (".html", ".md", ".json")
+
+
+def check(path: Path) -> None:
+    """Raises InputError where the record could not be written by that name."""
+    if path.suffix not in ENDS:
+        raise InputError(f"--record {path}: is no {', '.join(ENDS)}", hint="the name's end says what it becomes")
+    if not path.parent.is_dir():
+        raise InputError(f"--record {path}: there is no folder {path.parent}", hint="make it first")
+    if path.suffix == ".html":
+        extras.require("report")
+
+
+def write(
+    of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, decider: str | None = None
+) -> list[Path]:
+    """Write the record to `path`, over what is there, and say which files were written.
+
+    Markdown holds no figures: they stand beside it as SVG, named by the record.
+    """
+    from wattlock.advise import record
+    from wattlock.store.disk import write_out
+
+    heading = record.title(of)
+    if path.suffix == ".json":
+        whole = record.whole(of, more, command(), decider)
+        write_out(path, json.dumps(whole, indent=2, ensure_ascii=False), "--record")
+        return [path]
+    parts = record.sections(of, more, command(), decider)
+    if path.suffix == ".html":
+        from wattlock.report.decision import decision_page
+
+        write_out(path, decision_page(heading, parts), "--record")
+        return [path]
+    return _markdown(heading, parts, path)
+
+
+def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
+    from wattlock.advise.record import markdown
+    from wattlock.report.decision_figures import drawn
+    from wattlock.report.drawing import standalone
+    from wattlock.store.disk import write_out
+
+    figures = {name: figure for part in parts for name, figure in part.figures.items()}
+    beside = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
+    write_out(path, markdown(heading, parts, {name: file.name for name, file in beside.items()}), "--record")
+    for name, figure in figures.items():
+        write_out(beside[name], standalone(drawn(figure)), "--record")
+    return [path, *beside.values()]
+
+
+def command() -> str:
+    """The command line that was given, as it can be given again."""
+    return shlex.join(["wattlock", *sys.argv[1:]])

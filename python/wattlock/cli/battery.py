@@ -16,8 +16,7 @@ from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
-    from wattlock.energy.operations import Choice, OwnOperation
-    from wattlock.energy.tasks import Task
+    from wattlock.energy.tasks import CaseFilter, OwnOperation, RepeatedOperation
 
 SHORT = ["cipher", "provider", "payload_B", "energy_uJ", "power_W"]
 SHORT += ["operations", "operations_low", "operations_high", "hours", "days", "days_low", "days_high", "evidence"]
@@ -25,7 +24,7 @@ SHORT += ["operations", "operations_low", "operations_high", "hours", "days", "d
 
 
 @dataclass(frozen=True)
-class Priced:
+class OperationCost:
     """What one operation costs: by a run, or the user's own figure."""
 
     run: Annotated[
@@ -59,7 +58,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Busy:
+class DutyOptions:
     """How busy the device is."""
 
     idle_W: Annotated[float, typer.Option("--idle-W", help="What the rest of the device draws, always.")] = 0.0
@@ -99,10 +98,10 @@ class Around:
 def battery(
     card: Annotated[str, typer.Argument(metavar="BATTERY", help="A battery card (`wattlock devices --kind battery`).")],
     *,
-    priced: Priced = Priced(),
+    priced: OperationCost = OperationCost(),
     device: Device = None,
     chosen: Chosen = Chosen(),
-    busy: Busy = Busy(),
+    busy: DutyOptions = DutyOptions(),
     around: Around = Around(),
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Draw the discharge: .html, .svg or .png.")
@@ -116,10 +115,9 @@ def battery(
     --only and --without may be given several times. Example: wattlock battery pxa270-handheld --run last
     --device pxa270-520 --file-B 5000000 --only '3des*' --figure discharge.svg --allow-assumed
     """
-    from wattlock.energy import battery_cards, operations
-    from wattlock.energy.lifetime import Surroundings
-    from wattlock.energy.operations import Choice, Circumstances, OwnOperation
-    from wattlock.energy.tasks import Duty
+    from wattlock.energy import battery_cards, tasks
+    from wattlock.energy.battery_cards import Surroundings
+    from wattlock.energy.tasks import CaseFilter, Circumstances, Duty, OwnOperation
 
     _refuse_no_numbers(
         {
@@ -135,13 +133,13 @@ def battery(
     if busy.per_second is not None and busy.duty < 1:
         raise InputError("--per-second and --duty both say how busy the device is", hint="give one of them")
     battery_cards.load(card, cards)  # a name that no card has comes before what is wrong with the operation
-    choice = Choice(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
+    choice = CaseFilter(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
     operation = OwnOperation(priced.energy_uJ, priced.cycles, priced.time_us)
     work = _work(priced.run, operation, choice, device, own=cards, allow_assumed=allow_assumed)
     surroundings = Surroundings(around.temperature_C, around.temperature_sigma_C)
     given = Circumstances(around.model, around.without or (), surroundings, around.draws, around.seed)
     duty = Duty(busy.duty, busy.per_second, busy.idle_W)
-    carried = operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
+    carried = tasks.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
     for warning in carried.warnings():
         echo(f"warning: {warning}", err=True)
     if figure is not None:
@@ -155,24 +153,24 @@ def battery(
 def _work(
     run: str | None,
     operation: OwnOperation,
-    choice: Choice,
+    choice: CaseFilter,
     device: str | None,
     *,
     own: Path | None,
     allow_assumed: bool,
-) -> list[Task]:
+) -> list[RepeatedOperation]:
     """The operations of a run, or the user's own.
 
     Raises InputError where options don't go together.
     """
-    from wattlock.energy import operations
+    from wattlock.energy import tasks
     from wattlock.run.result import open_one_kind
 
     if run is not None and operation.energy_uJ is None and operation.cycles is None:
         result = open_one_kind(run)
         for line in result.explained:
             echo(f"warning: {line}", err=True)
-        return operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
+        return tasks.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"
         raise InputError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
@@ -182,7 +180,7 @@ def _work(
     if operation.energy_uJ is not None and device is not None:
         hint = "leave it out, or give --cycles in place of --energy-uJ"
         raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)
-    return operations.of_own(operation, device, own=own, allow_assumed=allow_assumed)
+    return tasks.of_own(operation, device, own=own, allow_assumed=allow_assumed)
 
 
 def _refuse_no_numbers(given: dict[str, float | None]) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.echo import echo
+from wattlock.cli.options import chosen
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:
 
 
 def _whole(rows: Sequence[CatalogueRow]) -> Iterator[dict[str, Any]]:
-    from wattlock.analysis.kinds import kind_of
+    from wattlock.analysis.effects import kind_of
     from wattlock.security import status_of
 
     security = status_of(rows[0])
@@ -117,7 +117,7 @@ def _known(row: CatalogueRow) -> dict[str, Any]:
 
 
 def _provider(row: CatalogueRow) -> dict[str, Any]:
-    from wattlock.analysis.kinds import kind_of
+    from wattlock.analysis.effects import kind_of
 
     names = ("provider", "available", "reason", "version", "path", "of", "file", "file_sha256", "timing")
     return {**{name: row.get(name) for name in names}, "kind": kind_of(row["path"])}
@@ -178,7 +178,7 @@ def _exchange(row: CatalogueRow, operations: Sequence[str]) -> Iterator[tuple[st
 
 
 def _implementation(row: CatalogueRow) -> str:
-    from wattlock.analysis.kinds import kind_of
+    from wattlock.analysis.effects import kind_of
 
     if not row["available"]:
         return f"{row['provider']}: missing: {row['reason']}"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.echo import echo, wrote
-from wattlock.cli.option_rules import given, refuse_pair, refuse_without
-from wattlock.cli.options import AllowAssumed
+from wattlock.cli.options import AllowAssumed, given, refuse_pair, refuse_without
 from wattlock.cli.table import Format, markdown, short
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError
@@ -44,7 +43,7 @@ MOST_BUDGET_S = 24 * 3600
 
 
 @dataclass(frozen=True)
-class Drawn:
+class CompareOutputs:
     """What is drawn of the comparison, and the cards that value it."""
 
     html: Annotated[
@@ -63,7 +62,7 @@ class Drawn:
     allow_assumed: AllowAssumed = False
 
 
-class Form(StrEnum):
+class CompareFormat(StrEnum):
     """How a comparison is printed; Markdown is for a pull request."""
 
     table = "table"
@@ -97,8 +96,10 @@ def compare(
     budget: Annotated[
         str, typer.Option("--budget", metavar="60s", help="With --libraries the time to measure: 30s, 2m.")
     ] = "60s",
-    form: Annotated[Form | None, typer.Option("--format", help="How to print the table; with --html none is.")] = None,
-    drawn: Drawn = Drawn(),
+    form: Annotated[
+        CompareFormat | None, typer.Option("--format", help="How to print the table; with --html none is.")
+    ] = None,
+    drawn: CompareOutputs = CompareOutputs(),
 ) -> None:
     """Compare the cases of runs with those of the first, or of two providers: the ratio of the second to the first.
 
@@ -143,7 +144,7 @@ def compare(
     if drawn.html is not None or drawn.export is not None:
         _draw(compare_facts(runs, results, found, providers), drawn)
     if form is not None or drawn.html is None:
-        _print(found, form or Form.table, several=len(results) > 2)
+        _print(found, form or CompareFormat.table, several=len(results) > 2)
     _judge(found, decision, begun, results[0])
 
 
@@ -176,7 +177,7 @@ def _refuse_mixed(requested: Collection[str]) -> None:
     refuse_without(requested, "--budget", "--libraries", "a run that is there was measured")
 
 
-def _measured_runs(names: list[str], drawn: Drawn) -> list[Result]:
+def _measured_runs(names: list[str], drawn: CompareOutputs) -> list[Result]:
     from wattlock.run.result import open_run
 
     if drawn.device:
@@ -190,9 +191,9 @@ def _compare_counts(
     runs: list[Counts],
     providers: tuple[str, str] | None,
     *,
-    form: Form | None,
+    form: CompareFormat | None,
     share: float | None,
-    drawn: Drawn,
+    drawn: CompareOutputs,
 ) -> None:
     from wattlock.cli.compare_counted import counted_compare_facts, print_counts, say_differences
     from wattlock.energy.counted import valued_runs
@@ -204,12 +205,12 @@ def _compare_counts(
     if drawn.html is not None or drawn.export is not None:
         _draw_counts(counted_compare_facts(names, found, providers, drawn.device or ()), drawn)
     if form is not None or drawn.html is None:
-        print_counts(found, str(form or Form.table))
+        print_counts(found, str(form or CompareFormat.table))
     if share is not None:
         found.refuse_more(share)
 
 
-def _draw_counts(facts: CountedCompareFacts, drawn: Drawn) -> None:
+def _draw_counts(facts: CountedCompareFacts, drawn: CompareOutputs) -> None:
     from wattlock.report.compare_files import write_counted_figures
     from wattlock.report.counted_compare import counted_compare_page
 
@@ -219,7 +220,7 @@ def _draw_counts(facts: CountedCompareFacts, drawn: Drawn) -> None:
         echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
 
 
-def _draw(facts: CompareFacts, drawn: Drawn) -> None:
+def _draw(facts: CompareFacts, drawn: CompareOutputs) -> None:
     from wattlock.report.compare_files import write_compare_figures
     from wattlock.report.compare_page import compare_page
 
@@ -236,14 +237,14 @@ def _write(file: Path, page: str) -> None:
     wrote(file)
 
 
-def _print(found: Comparison, form: Form, *, several: bool) -> None:
+def _print(found: Comparison, form: CompareFormat, *, several: bool) -> None:
     table = found.table
     columns = ["run_b"] if several else []
     columns += [*SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
-    if form is Form.markdown:
+    if form is CompareFormat.markdown:
         echo(markdown(_for_a_pull_request(table, several=several)))
     else:
-        print_table(table.select(short(columns, table)) if form is Form.table else table, Format(form.value))
+        print_table(table.select(short(columns, table)) if form is CompareFormat.table else table, Format(form.value))
 
 
 def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
@@ -259,8 +260,8 @@ def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
 
 def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None, decision: Decision) -> Begun:
     """Carries out a study by two libraries alone; gives its run."""
+    from wattlock.cli.options import chosen
     from wattlock.cli.session import carry_out
-    from wattlock.cli.target import chosen
     from wattlock.run import begin
 
     if len(studies) > 1:

@@ -22,7 +22,7 @@ def costs(
     Examples: wattlock costs --from last --out mine.toml; wattlock costs --from runs/m4
     """
     from wattlock.advise.counted_costs import costs_file
-    from wattlock.cli.target import chosen
+    from wattlock.cli.options import chosen
     from wattlock.errors import EvidenceError
     from wattlock.run.counts import open_counted
     from wattlock.store.disk import write_out

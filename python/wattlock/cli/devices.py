@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli.definition import print_file, refuse_two
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given
-from wattlock.cli.options import Cards
+from wattlock.cli.options import Cards, given, print_file, refuse_two
 from wattlock.cli.table import Format, show
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from wattlock.advise.cost_files import File
-    from wattlock.definitions import Form, Shelf
+    from wattlock.advise.cipher_costs import CostFile
+    from wattlock.definitions import DefinitionForm, Shelf
     from wattlock.energy.battery_cards import BatteryCard
-    from wattlock.energy.cards import Card
+    from wattlock.energy.device_cards import Card
     from wattlock.energy.number import Number
     from wattlock.energy.radio_cards import RadioCard
 
@@ -113,18 +111,18 @@ def _of_another_kind(card: str, kind: Kind, cards: Path | None) -> Iterator[None
         raise InputError(error.message, hint=f"{card} is a card of the kind {others[0]}: --kind {others[0]}") from error
 
 
-def _form(kind: Kind) -> Form:
-    from wattlock.advise import cost_files
-    from wattlock.energy import battery_cards, cards, radio_cards
+def _form(kind: Kind) -> DefinitionForm:
+    from wattlock.advise import cipher_costs as cost_files
+    from wattlock.energy import battery_cards, device_cards, radio_cards
 
-    forms = {Kind.device: cards.FORM, Kind.radio: radio_cards.FORM, Kind.battery: battery_cards.FORM}
+    forms = {Kind.device: device_cards.FORM, Kind.radio: radio_cards.FORM, Kind.battery: battery_cards.FORM}
     return {**forms, Kind.costs: cost_files.FORM}[kind]
 
 
 def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
-    from wattlock.advise.cost_files import COSTS
+    from wattlock.advise.cipher_costs import COSTS
     from wattlock.energy.battery_cards import BATTERIES
-    from wattlock.energy.cards import DEVICES
+    from wattlock.energy.device_cards import DEVICES
     from wattlock.energy.radio_cards import RADIOS
 
     lines: dict[Kind, tuple[Shelf[Any], Any]] = {
@@ -137,7 +135,7 @@ def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:
 
 
 def _device(name: str, card: Card) -> dict[str, Any]:
-    from wattlock.analysis.draws import COVERAGE
+    from wattlock.analysis.distributions import COVERAGE
 
     joules, log_sigma = card.rate
     return {
@@ -183,7 +181,7 @@ def _battery(name: str, card: BatteryCard) -> dict[str, Any]:
     }
 
 
-def _costs(name: str, file: File) -> dict[str, Any]:
+def _costs(name: str, file: CostFile) -> dict[str, Any]:
     return {
         "costs": name,
         "isa": file.isa,
@@ -194,7 +192,7 @@ def _costs(name: str, file: File) -> dict[str, Any]:
     }
 
 
-def _cost_rows(file: File) -> Iterator[dict[str, Any]]:
+def _cost_rows(file: CostFile) -> Iterator[dict[str, Any]]:
     """One row a figure, by whose code and counted how."""
     for cost in file.cost:
         row = cost.model_dump()
@@ -204,7 +202,7 @@ def _cost_rows(file: File) -> Iterator[dict[str, Any]]:
 
 def _numbers(card: BaseModel) -> Any:
     """One row a number; the operating points one row each, and those of other kinds of core with their name."""
-    from wattlock.energy.cards import Cores, OperatingPoints
+    from wattlock.energy.device_cards import Cores, OperatingPoints
     from wattlock.energy.number import Number
 
     for key in type(card).model_fields:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given, refuse_without
-from wattlock.cli.options import AllowAssumed, Cards, Valuing
+from wattlock.cli.options import AllowAssumed, Cards, Valuing, given, refuse_without
 from wattlock.cli.table import Format, show, show_filled
 
 SHOWN = ("hypothesis", "behind", "weight", "spread_percent", "worst_percent", "parameters", "bic", "share")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     About = dict[str, str | bool | None]
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """What is written."""
 
     csv = "csv"
@@ -31,14 +31,19 @@ class Form(StrEnum):
     json = "json"
 
 
-ENDINGS = {".csv": Form.csv, ".parquet": Form.parquet, ".tex": Form.latex, ".json": Form.json}
+ENDINGS = {
+    ".csv": ExportFormat.csv,
+    ".parquet": ExportFormat.parquet,
+    ".tex": ExportFormat.latex,
+    ".json": ExportFormat.json,
+}
 
 
 def export(
     run: Run = "last",
     *,
     form: Annotated[
-        Form | None, typer.Option("--format", help="csv without it, or what the ending of --out says.")
+        ExportFormat | None, typer.Option("--format", help="csv without it, or what the ending of --out says.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="In place of standard output; parquet needs one.")
@@ -55,13 +60,13 @@ def export(
     comments describe the run. Examples: wattlock export last --out estimates.parquet
     wattlock export last --format latex --public --out table.tex
     """
-    from wattlock.energy.valuing import valued
+    from wattlock.energy.device_cards import valued
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
 
-    form = form or (_form_of(out) if out else Form.csv)
-    if form is Form.parquet and out is None:
+    form = form or (_form_of(out) if out else ExportFormat.csv)
+    if form is ExportFormat.parquet and out is None:
         raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
     folder = RunFolder.open(find(run))
     if is_counted(folder):
@@ -75,7 +80,7 @@ def export(
         frame, about = _public(frame, about)
     for line in result.explained:
         echo(f"warning: {line}", err=True)
-    if form is Form.latex and result.reasons:
+    if form is ExportFormat.latex and result.reasons:
         hint = "the other formats hold its numbers, with `run_is_valid` beside them; measure again for results"
         raise EvidenceError("an invalid run has no results to print in a paper", hint=hint)
     _write(content(frame, about, form), out)
@@ -91,13 +96,13 @@ def _counted(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> t
     return valued_counts(found, device, allow_assumed=allow_assumed), about(found, device)
 
 
-def _form_of(out: Path) -> Form:
+def _form_of(out: Path) -> ExportFormat:
     """The format that a file's ending names. Raises InputError where it names none."""
     if out.suffix not in ENDINGS:
         from wattlock.store.disk import is_stream
 
         if is_stream(out):
-            return Form.csv
+            return ExportFormat.csv
         hint = f"end it with {', '.join(ENDINGS)}, or name the format with --format"
         raise InputError(f"--out {out}: its ending names no format", hint=hint)
     return ENDINGS[out.suffix]
@@ -140,7 +145,7 @@ def _public(frame: pl.DataFrame, about: About) -> tuple[pl.DataFrame, About]:
     }
 
 
-def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
+def content(frame: pl.DataFrame, about: About, form: ExportFormat) -> bytes:
     """The file's bytes: the estimates, each row with what its run was."""
     import io
 
@@ -149,15 +154,15 @@ def content(frame: pl.DataFrame, about: About, form: Form) -> bytes:
     from wattlock.report.latex import latex
     from wattlock.report.written import csv_text, json_array
 
-    if form is Form.latex:
+    if form is ExportFormat.latex:
         return latex(frame, {key: value for key, value in about.items() if value is not None}).encode()
     columns = (
         pl.lit(value, pl.Boolean if isinstance(value, bool) else pl.String).alias(key) for key, value in about.items()
     )
     whole = frame.select(*columns, *frame.columns)
-    if form is Form.json:
+    if form is ExportFormat.json:
         return f"{json_array(whole)}\n".encode()
-    if form is Form.csv:
+    if form is ExportFormat.csv:
         return csv_text(whole).encode()
     written = io.BytesIO()
     whole.write_parquet(written)

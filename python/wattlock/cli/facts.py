@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from wattlock.energy import cards
-from wattlock.energy.valuing import card_of
+from wattlock.energy import device_cards
+from wattlock.energy.device_cards import card_of
 from wattlock.report.answer import after_pause
 from wattlock.report.facts import (
     CoreClassFacts,
@@ -97,7 +97,7 @@ def _core_classes(result: Result) -> CoreClassFacts | None:
     return CoreClassFacts(result.core_classes, clocks, result.core_class_ratios)
 
 
-def _device(device: cards.Device | None, core_classes: list[str]) -> DeviceFacts | None:
+def _device(device: device_cards.Device | None, core_classes: list[str]) -> DeviceFacts | None:
     if device is None:
         return None
     device = next((one for kind in core_classes if (one := device.on(kind)).card.evidence == "assumed"), device)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from enum import EnumType
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from importlib.resources import files
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, TypeGuard, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -31,8 +35,6 @@ class Verb(TyperCommand):
 
     def __init__(self, *given: Any, help: str | None = None, **named: Any) -> None:
         super().__init__(*given, help=laid_out(help or ""), **named)
-
-        from wattlock.cli.completion import completer
 
         for param in self.params:
             if own := completer(param):
@@ -77,3 +79,76 @@ def with_values(params: list[Any]) -> list[Any]:
         if param.param_type_name == "option" and param.metavar is None:
             param.metavar = "" if param.is_flag else VALUES.get(param.type_descriptor.annotation)
     return params
+
+
+def spread(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb as Typer can read it: in place of each parameter that is a dataclass stand its fields.
+
+    The fields' annotations and defaults are those of options, and their names are the options' own.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if _is_group(kind)}
+
+    @wraps(verb)
+    def called(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        verb(**values)
+
+    parameters = [part for one in signature(verb).parameters.values() for part in _spread(one, hints)]
+    called.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    return called
+
+
+def _spread(parameter: Parameter, hints: dict[str, Any]) -> Iterator[Parameter]:
+    kind = hints[parameter.name]
+    if not _is_group(kind):
+        yield parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY)
+        return
+    of_fields = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=of_fields[field.name])
+
+
+def _is_group(kind: Any) -> TypeGuard[type[Any]]:
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+SHIPPED = {
+    "device": "devices",
+    "radio": "radios",
+    "battery": "batteries",
+    "study": "studies",
+    "scenario": "links",
+    "profile": "profiles",
+}
+"""Parameters that name an entry, and its folder of `data`."""
+RUNS = {"RUN", "RUN..."}
+
+
+def completer(parameter: Any) -> Callable[[Any, str], list[Any]] | None:
+    """What completes a parameter's value; None where Typer does, or nothing can."""
+    if parameter.metavar in RUNS:
+        return _runs
+    folder = SHIPPED.get(parameter.name)
+    return (lambda _, begun: _items(_shipped(folder), begun)) if folder else None
+
+
+def _items(names: list[str], begun: str) -> list[Any]:
+    from typer.core import CompletionItem  # type: ignore[attr-defined] # no public name has it
+
+    known = [CompletionItem(name) for name in names if name.startswith(begun)]
+    return known or [CompletionItem(begun, type="file")]
+
+
+def _shipped(folder: str) -> list[str]:
+    root = Path(str(files("wattlock") / "data" / folder))
+    return sorted(file.relative_to(root).with_suffix("").as_posix() for file in root.rglob("*.toml"))
+
+
+def _runs(_: Any, begun: str) -> list[Any]:
+    from wattlock.store.run_plan import LAST, runs
+
+    return _items([LAST, *(run.name for run in reversed(runs()))], begun)

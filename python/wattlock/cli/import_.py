@@ -13,7 +13,7 @@ from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
 
-class Form(StrEnum):
+class ImportFormat(StrEnum):
     """Whose format a file has."""
 
     supercop = "supercop"
@@ -36,7 +36,7 @@ def import_(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="SET", help="Write the figures for `publish --beside`, as JSON.")
     ] = None,
-    form: Annotated[Form | None, typer.Option("--format", help="Whose format; detected without it.")] = None,
+    form: Annotated[ImportFormat | None, typer.Option("--format", help="Whose format; detected without it.")] = None,
     unit: Annotated[Unit | None, typer.Option("--unit", help="What an LWC file has, which it doesn't say.")] = None,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="PATTERN", help="Ciphers to keep, as 'ascon*'; repeatable.")
@@ -56,10 +56,10 @@ def import_(
     """
     import polars as pl
 
-    from wattlock.publish.imports import reading
+    from wattlock.publish import imported
     from wattlock.store.disk import write_out
 
-    found = reading.read(file, form=form, source=source, machine=machine, unit=unit)
+    found = imported.read(file, form=form, source=source, machine=machine, unit=unit)
     found = found.keeping(only or [], payload_B or [])
     if out is not None:
         write_out(out, found.write(), "--out")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wattlock.publish.minisign import SecretKey
 
 
-class Action(StrEnum):
+class KeyAction(StrEnum):
     """What is done."""
 
     new = "new"
@@ -31,7 +31,7 @@ PasswordFile = Annotated[
 
 
 def key(
-    action: Annotated[Action, typer.Argument(metavar="new|show", help="Make a key pair, or print a public key.")],
+    action: Annotated[KeyAction, typer.Argument(metavar="new|show", help="Make a key pair, or print a public key.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The secret key; for show, either one.")],
     *,
     password_file: PasswordFile = None,
@@ -49,7 +49,7 @@ def key(
     from wattlock.extras import require
 
     require("publish")
-    if action is Action.show:
+    if action is KeyAction.show:
         echo(_public(file, password_file))
         return
     from wattlock.publish.minisign import SecretKey

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given
+from wattlock.cli.options import given
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wattlock.lab.collection import Collection
 
 
-class Action(StrEnum):
+class LabAction(StrEnum):
     """What to do with the lab."""
 
     serve = "serve"
@@ -33,7 +33,7 @@ class Action(StrEnum):
     remove = "remove"
 
 
-class Scope(StrEnum):
+class TokenScope(StrEnum):
     """What a token is for."""
 
     send = "send"
@@ -42,14 +42,14 @@ class Scope(StrEnum):
     admin = "admin"
 
 
-OPTIONS = {"--bind": Action.serve, "--name": Action.serve, "--scope": Action.token, "--days": Action.token}
-OPTIONS |= {"--fleet": Action.serve, "--target": Action.serve, "--https": Action.serve}
-OPTIONS |= {"--need-token": Action.serve, "--id": Action.revoke, "--format": Action.tokens}
+OPTIONS = {"--bind": LabAction.serve, "--name": LabAction.serve, "--scope": LabAction.token, "--days": LabAction.token}
+OPTIONS |= {"--fleet": LabAction.serve, "--target": LabAction.serve, "--https": LabAction.serve}
+OPTIONS |= {"--need-token": LabAction.serve, "--id": LabAction.revoke, "--format": LabAction.tokens}
 
 
 def lab(
     context: typer.Context,
-    action: Annotated[Action, typer.Argument(metavar="ACTION", help="What to do.")] = Action.serve,
+    action: Annotated[LabAction, typer.Argument(metavar="ACTION", help="What to do.")] = LabAction.serve,
     run: Annotated[str, typer.Argument(metavar="HASH", help="The run to remove.", show_default=False)] = "",
     *,
     data: Annotated[
@@ -85,7 +85,7 @@ def lab(
         typer.Option("--target", metavar="TARGET", help="Measure on this target, as of --on; repeatable."),
     ] = None,
     scope: Annotated[
-        Scope | None, typer.Option("--scope", help="What the token is for: send runs, read them, plan too, or all.")
+        TokenScope | None, typer.Option("--scope", help="What a token is for: send runs, read them, plan too, or all.")
     ] = None,
     days: Annotated[int | None, typer.Option("--days", min=1, max=3660, help="How long the token lets in.")] = None,
     token_id: Annotated[str | None, typer.Option("--id", metavar="ID", help="The token that ends now.")] = None,
@@ -113,25 +113,25 @@ def lab(
     _refuse_unfit(context, action, data, run)
     extras.require("report")
     extras.require("lab")
-    if action is Action.serve:
+    if action is LabAction.serve:
         if https:
             extras.require("page")
         wanted = _targets(target or [], named=fleet)
         _serve(data, bind, name or [], wanted, needs_token=need_token, database=database, tls=https)
         return
-    actions: dict[Action, Callable[[], None]] = {
-        Action.reindex: lambda: _reindex(data, database),
-        Action.token: lambda: _token(data, database, scope, days),
-        Action.tokens: lambda: _tokens(data, database, form),
-        Action.remove: lambda: _remove(data, database, run),
-        Action.revoke: lambda: _revoke(data, database, token_id),
+    actions: dict[LabAction, Callable[[], None]] = {
+        LabAction.reindex: lambda: _reindex(data, database),
+        LabAction.token: lambda: _token(data, database, scope, days),
+        LabAction.tokens: lambda: _tokens(data, database, form),
+        LabAction.remove: lambda: _remove(data, database, run),
+        LabAction.revoke: lambda: _revoke(data, database, token_id),
     }
     actions[action]()
 
 
-def _refuse_unfit(context: typer.Context, action: Action, data: Path, run: str) -> None:
+def _refuse_unfit(context: typer.Context, action: LabAction, data: Path, run: str) -> None:
     """Raises InputError for what another action takes."""
-    if run and action is not Action.remove:
+    if run and action is not LabAction.remove:
         raise InputError(f"{run}: {action} takes no run", hint=f"wattlock lab remove HASH --data {data}")
     for option in given(context):
         if option in OPTIONS and OPTIONS[option] is not action:
@@ -146,7 +146,7 @@ def _targets(given: list[str], *, named: bool) -> list[str]:
         return []
     extras.require("cluster")
     extras.require("publish")
-    from wattlock.lab.fleet.targets import NAMED, targets
+    from wattlock.lab.fleet.job_options import NAMED, targets
     from wattlock.targets import named as names
 
     wanted = [*([NAMED] if named else []), *given]
@@ -183,7 +183,7 @@ def _show_code(address: str) -> None:
 
     if not sys.stdout.isatty() or extras.absent("page"):
         return
-    from wattlock.page.qr import code
+    from wattlock.page.certificate import code
 
     if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
         echo(f"A phone measures itself at {address}:", err=True)
@@ -208,7 +208,7 @@ def _reindex(data: Path, database: str | None) -> None:
     echo(f"{lab.count()} runs are in the index", err=True)
 
 
-def _token(data: Path, database: str | None, scope: Scope | None, days: int | None) -> None:
+def _token(data: Path, database: str | None, scope: TokenScope | None, days: int | None) -> None:
     from wattlock.lab import tokens
     from wattlock.lab.collection import Collection, is_lab
 

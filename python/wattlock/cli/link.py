@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wattlock.cli import link_designs, option_rules
+from wattlock.cli import link_designs
+from wattlock.cli import options as option_rules
 from wattlock.cli.capture import replayed
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given, refuse_pair
-from wattlock.cli.options import AllowAssumed, Cards, Valuing
+from wattlock.cli.options import AllowAssumed, Cards, Valuing, chosen, given, refuse_pair
 from wattlock.cli.table import Format, show, show_filled
-from wattlock.cli.target import chosen
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
 
@@ -392,7 +391,7 @@ def _beside_ns3(
 
 def _print_file(files: FileOptions) -> None:
     """A scenario's TOML to start one's own from, or a template, or a schema."""
-    from wattlock.cli import definition
+    from wattlock.cli import options as definition
     from wattlock.link.scenario import FORMS, SCENARIOS
 
     if files.template is not None:

@@ -43,7 +43,7 @@ def compare(profile: str, payload_B: int | None, by: Valuing, form: Format) -> N
     """
     import polars as pl
 
-    from wattlock.advise.quantity import spoken
+    from wattlock.advise.question import spoken
     from wattlock.link.designs import compared, rows
     from wattlock.targets import toolbox
 
@@ -95,7 +95,7 @@ def _radio(name: str, found: Rows) -> None:
 
 def _waits(here: dict[str, list[dict[str, Any]]]) -> None:
     """How long messages wait for their bits, the same on each radio that carries a design."""
-    from wattlock.advise.quantity import spoken
+    from wattlock.advise.question import spoken
     from wattlock.link.designs import STRENGTHS
 
     def cell(seconds: float, share: float) -> str:
@@ -148,11 +148,11 @@ def _inputs(profile: str, payload_B: int | None, by: Valuing) -> tuple[SensorTra
 
     Raises InputError where it sends nothing or its device has no card, or a cipher no cost there.
     """
-    from wattlock.advise import amortised, published
-    from wattlock.advise.costs import Cost, Message
+    from wattlock.advise import choices, published
+    from wattlock.advise.cipher_costs import CipherCost, CostedMessage
     from wattlock.advise.question import load
-    from wattlock.analysis.draws import COVERAGE
-    from wattlock.energy import cards
+    from wattlock.analysis.distributions import COVERAGE
+    from wattlock.energy import device_cards
     from wattlock.link.designs import Computing, SensorTraffic, SensorWork, compared
     from wattlock.link.ledger import Interval
 
@@ -164,17 +164,19 @@ def _inputs(profile: str, payload_B: int | None, by: Valuing) -> tuple[SensorTra
     name = by.device or question.device.card
     if name is None:
         raise InputError(f"profile {profile}: names no device", hint="--device nrf52840 names one")
-    device = cards.load(name, by.cards)
+    device = device_cards.load(name, by.cards)
     device.refuse_doubted(allow_assumed=by.allow_assumed)
     traffic = SensorTraffic(payload_B or size_B, 1 / rate)
-    priced = published.price(device, [Message(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, own=by.cards)
+    priced = published.price(
+        device, [CostedMessage(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, own=by.cards
+    )
     sigma_of_card = math.hypot(*(exponent * number.log_sigma for _, number, exponent in device.card.factors()))
     for cipher in {design.cipher for design in compared().design.values()} - {None}:
         if not any(cost.cipher == cipher for cost in priced.taken):
             hint = "--allow-assumed takes cycles of another core, or name another device with --device"
             raise EvidenceError(f"what {cipher} costs on {name} is assumed", hint=hint)
 
-    def cheapest(cipher: str | None) -> Cost:
+    def cheapest(cipher: str | None) -> CipherCost:
         ranked = [cost for cost in priced.taken if cost.cipher == cipher]
         every_cost = [*ranked, *(cost for cost in priced.slower if cost.cipher == cipher)]
         # Where tally's records were counted, designs with its cipher are compared by the same project's code of it.
@@ -182,20 +184,18 @@ def _inputs(profile: str, payload_B: int | None, by: Valuing) -> tuple[SensorTra
         known = alike if priced.tally and cipher == priced.tally.cipher and alike else ranked
         return min(known, key=lambda cost: cost.of("seal_J", traffic.payload_B))
 
-    def work(cost: Cost, cycles: float, J: float, *, assumed: bool = False) -> SensorWork:
+    def work(cost: CipherCost, cycles: float, J: float, *, assumed: bool = False) -> SensorWork:
         factor = math.exp(COVERAGE * math.hypot(cost.log_sigma, sigma_of_card))
         return SensorWork(cycles, Interval(J, J / factor, J * factor), assumed or cost.evidence == "assumed")
 
-    def sealing(cost: Cost, size_B: int, *, assumed: bool = False) -> SensorWork:
+    def sealing(cost: CipherCost, size_B: int, *, assumed: bool = False) -> SensorWork:
         return work(cost, cost.of("cycles", size_B), cost.of("seal_J", size_B), assumed=assumed)
 
     tally, not_counted = priced.tally or cheapest(compared().design["tally"].cipher), priced.tally is None
     computing = Computing(
         seal=lambda cipher, size_B: sealing(cheapest(cipher), size_B),
         record=lambda size_B: sealing(tally, size_B, assumed=not_counted),
-        report=work(
-            tally, amortised.report(tally, "open_cycles"), amortised.report(tally, "open_J"), assumed=not_counted
-        ),
+        report=work(tally, choices.report(tally, "open_cycles"), choices.report(tally, "open_J"), assumed=not_counted),
     )
     return traffic, computing
 

@@ -9,11 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given, refuse_beside, refuse_pair, refuse_without
-from wattlock.cli.options import Columns, On, SysRoot, Units, Voltage
+from wattlock.cli.options import (
+    Columns,
+    On,
+    SysRoot,
+    Units,
+    Voltage,
+    chosen,
+    given,
+    refuse_beside,
+    refuse_pair,
+    refuse_without,
+)
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 from wattlock.errors import InputError
 
 SHORT = ["name", "access", "unit", "update_ms", "gain_percent", "read_us", "scope"]

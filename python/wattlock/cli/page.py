@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import refuse_name
-from wattlock.cli.run import BatteryOptions
+from wattlock.cli.options import refuse_name
+from wattlock.cli.run import DischargeOptions
 from wattlock.errors import InputError, WattlockError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def page(
         list[str] | None,
         typer.Option("--only", metavar="ID", help="Only these ciphers, as 'aes*'; or cases, as FIELD=GLOB,..."),
     ] = None,
-    discharged: BatteryOptions = BatteryOptions(),
+    discharged: DischargeOptions = DischargeOptions(),
     https: Annotated[
         bool, typer.Option("--https", help="Speak https, by a certificate of its own that is kept for the address.")
     ] = False,
@@ -58,11 +58,11 @@ def page(
     wattlock page --only aes128-gcm --battery any --until-percent 60
     """
     from wattlock.cli.progress import heed_ctrl_c
-    from wattlock.page import module
+    from wattlock.page import visits as module
     from wattlock.page.server import serving
     from wattlock.page.visits import Visits
     from wattlock.study import load
-    from wattlock.targets.adb import reversed_port
+    from wattlock.targets.remote import reversed_port
 
     refuse_name(bind)
     load(study)
@@ -116,7 +116,7 @@ def _show_code(address: str) -> None:
     if extras.absent("page"):
         echo(f"note: `{extras.install('page')}` shows the address as a QR code", err=True)
         return
-    from wattlock.page.qr import code
+    from wattlock.page.certificate import code
 
     if (drawn := code(address, shutil.get_terminal_size().columns)) is not None:
         typer.echo(drawn)
@@ -127,7 +127,7 @@ def _measured(
 ) -> WattlockError | None:
     """Measures a page and says what came of it; gives the error that ended its run."""
     from wattlock.cli import say
-    from wattlock.page.measuring import measure
+    from wattlock.page.visits import measure
 
     device = visitor.target.device
     echo(f"a page of {device['model'] or device['platform']} is measured", err=True)

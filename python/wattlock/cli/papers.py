@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.echo import echo, wrote
-from wattlock.cli.option_rules import given, refuse_beside, refuse_pair
-from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
+from wattlock.cli.options import (
+    AllowAssumed,
+    Device,
+    DryRun,
+    KeepTryingMinutes,
+    SysRoot,
+    chosen,
+    given,
+    refuse_beside,
+    refuse_pair,
+)
 from wattlock.cli.table import Format, show
-from wattlock.cli.target import chosen
 from wattlock.errors import EvidenceError, InputError
 
 if TYPE_CHECKING:
@@ -21,10 +29,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from wattlock.papers.counted import CoreJudged
-    from wattlock.papers.exhibits import Shown
-    from wattlock.papers.judges import Judgement
-    from wattlock.papers.record import Source
+    from wattlock.papers.counted_claims import CoreJudged
+    from wattlock.papers.exhibit import DrawnExhibit
+    from wattlock.papers.judge import Judgement
+    from wattlock.papers.literature import PaperSource
 
 FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
 FOR_EYES += ["failing"]
@@ -51,7 +59,7 @@ class Machine(StrEnum):
 
 
 @dataclass(frozen=True)
-class Measuring:
+class PapersLength:
     """How long is measured, and how a battery is discharged."""
 
     keep_trying: KeepTryingMinutes = None
@@ -64,7 +72,7 @@ class Measuring:
 
 
 @dataclass(frozen=True)
-class Beside:
+class PapersInputs:
     """What is read beside the runs."""
 
     radio: Annotated[str, typer.Option("--radio", metavar="CARD", help="The radio card that values sending.")] = (
@@ -126,8 +134,8 @@ def papers(
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
-    beside: Beside = Beside(),
-    measuring: Measuring = Measuring(),
+    beside: PapersInputs = PapersInputs(),
+    measuring: PapersLength = PapersLength(),
     dry_run: DryRun = False,
     written: Written = Written(),
 ) -> None:
@@ -148,7 +156,7 @@ def papers(
     from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
-    from wattlock.papers.counted import judge_counted
+    from wattlock.papers.counted_claims import judge_counted
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
     from wattlock.store import find
@@ -166,7 +174,7 @@ def papers(
     cores = judge_counted(beside.counted or [])
     measures = not run and length is not Length.none
     names = [_measured(length, device, measuring, allow_assumed=allow_assumed)] if measures else run or []
-    read = material.Beside(
+    read = material.MaterialOptions(
         device,
         allow_assumed,
         beside.radio,
@@ -191,9 +199,11 @@ def papers(
         echo(f"the page: {page}", err=True)
 
 
-def _export(folder: Path, verdicts: pl.DataFrame, shown: Sequence[Shown], sources: Sequence[Source]) -> None:
+def _export(
+    folder: Path, verdicts: pl.DataFrame, shown: Sequence[DrawnExhibit], sources: Sequence[PaperSource]
+) -> None:
     """Writes the exhibits, the verdicts and the papers as BibTeX into `folder`."""
-    from wattlock.papers.citations import bibtex
+    from wattlock.papers.literature import bibtex
     from wattlock.report.exhibit_files import write_exhibits
     from wattlock.report.written import csv_text, json_array
     from wattlock.store.disk import write_out
@@ -216,7 +226,7 @@ def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFra
     return shown
 
 
-def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: Measuring) -> None:
+def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: PapersLength) -> None:
     """Raises InputError for options of measuring beside what measures nothing, and of a battery without it."""
     if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
         raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
@@ -226,9 +236,9 @@ def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: Meas
         refuse_pair(requested, "--length", option, "by `--length none` nothing is measured")
 
 
-def _refuse_absent(beside: Beside) -> None:
+def _refuse_absent(beside: PapersInputs) -> None:
     """Raises InputError for a file that is not there, before anything is measured."""
-    from wattlock.papers.transfers import HINT, path_of
+    from wattlock.papers.transfer_times import HINT, path_of
 
     if beside.capture is not None and not beside.capture.is_file():
         raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
@@ -262,7 +272,7 @@ def _say_counted(cores: Sequence[CoreJudged]) -> None:
         echo(counted_line(core), err=True)
 
 
-def _measured(length: Length, device: str | None, measuring: Measuring, *, allow_assumed: bool) -> str:
+def _measured(length: Length, device: str | None, measuring: PapersLength, *, allow_assumed: bool) -> str:
     """Carries out the study of this length and gives its run."""
     from wattlock.cli.run import run as carry_out
     from wattlock.store import find
@@ -278,16 +288,16 @@ def _measured(length: Length, device: str | None, measuring: Measuring, *, allow
     return str(find("last"))
 
 
-def _more(length: Length, measuring: Measuring) -> dict[str, Any]:
+def _more(length: Length, measuring: PapersLength) -> dict[str, Any]:
     """The options of a run: how long it keeps trying, and the battery that it discharges, where there is one."""
-    from wattlock.cli.run import BatteryOptions, MeterOptions
+    from wattlock.cli.run import DischargeOptions, MeterOptions
 
     kept = {} if measuring.keep_trying is None else {"keep_trying": measuring.keep_trying}
     battery = _own_battery(length, measuring.sys_root)
     if battery is None:
         return kept
     by = MeterOptions(sys_root=measuring.sys_root)
-    return {**kept, "by": by, "discharged": BatteryOptions(battery, measuring.repeats, UNTIL_PERCENT)}
+    return {**kept, "by": by, "discharged": DischargeOptions(battery, measuring.repeats, UNTIL_PERCENT)}
 
 
 def _own_battery(length: Length, sys_root: Path | None) -> str | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wattlock.papers.counted import CoreJudged
-    from wattlock.papers.material import Beside, Gathered
+    from wattlock.papers.counted_claims import CoreJudged
+    from wattlock.papers.material import Gathered, MaterialOptions
     from wattlock.report.papers_page import PapersFacts
     from wattlock.run.result import Result
 
@@ -16,12 +16,14 @@ LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "ba
 """The lengths of `wattlock papers` by their studies."""
 
 
-def _command(names: Sequence[str], results: Sequence[Result], beside: Beside, cores: Sequence[CoreJudged]) -> list[str]:
+def _command(
+    names: Sequence[str], results: Sequence[Result], beside: MaterialOptions, cores: Sequence[CoreJudged]
+) -> list[str]:
     """The commands that measure again, then the one that judges these runs again.
 
     A run holds its card: to measure again the card must be named, and allowed where nobody verified it.
     """
-    from wattlock.energy.valuing import card_of
+    from wattlock.energy.device_cards import card_of
 
     device, allow_assumed = beside.device, beside.allow_assumed
     given = {"--radio": beside.radio, "--battery": beside.battery}
@@ -52,7 +54,7 @@ def _without_folder(name: str) -> str:
     """A file of transfers as a page may name it."""
     import shlex
 
-    from wattlock.papers.transfers import path_of
+    from wattlock.papers.transfer_times import path_of
 
     kind, path = path_of(name)
     return shlex.quote(f"{kind}={path.name}" if kind else path.name)
@@ -63,14 +65,14 @@ def _findable(name: str) -> str:
     import shlex
 
     from wattlock.store import find
-    from wattlock.store.shelf import ROOT
+    from wattlock.store.run_plan import ROOT
 
     folder = find(name)
     return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
 
 
 def papers_facts(
-    names: Sequence[str], found: Gathered, beside: Beside, cores: Sequence[CoreJudged] = ()
+    names: Sequence[str], found: Gathered, beside: MaterialOptions, cores: Sequence[CoreJudged] = ()
 ) -> PapersFacts:
     """What the page says of the runs themselves; `names`: as they were asked for. `cores`: the runs that counted."""
     from wattlock.cli.facts import host

@@ -14,7 +14,7 @@ from wattlock.errors import InputError
 
 
 @dataclass(frozen=True)
-class Cited:
+class CitationOptions:
     """How the set is cited, and under which licence."""
 
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What the set is called.")] = (
@@ -40,7 +40,7 @@ def publish(
         list[Path] | None,
         typer.Option("--beside", metavar="SET", help="Figures of others, as `wattlock import` wrote them; repeatable."),
     ] = None,
-    cited: Cited = Cited(),
+    cited: CitationOptions = CitationOptions(),
 ) -> None:
     """Make a set of sealed runs that others can read, cite and check: pages, tables, files, sums and a signature.
 
@@ -56,7 +56,7 @@ def publish(
     from wattlock.cli.published_set import members, write_set
     from wattlock.extras import require
     from wattlock.publish.citation import Citation
-    from wattlock.publish.imports.figures import PublishedSet
+    from wattlock.publish.imported import PublishedSet
 
     require("publish")
     require("report")

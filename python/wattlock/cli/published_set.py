@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from wattlock.errors import StoreError, WattlockError
 from wattlock.store import RunFolder
-from wattlock.store.plan import NAME as PLAN
-from wattlock.store.seal import SUMS
+from wattlock.store.run_folder import SUMS
+from wattlock.store.run_plan import NAME as PLAN
 
 if TYPE_CHECKING:
     import polars as pl
 
     from wattlock.cli.export import About
     from wattlock.publish.citation import Citation
-    from wattlock.publish.imports.figures import PublishedSet
+    from wattlock.publish.imported import PublishedSet
     from wattlock.publish.minisign import SecretKey
     from wattlock.report.set_page import OfOthers, SetRun
     from wattlock.run.counts import Counts
@@ -82,7 +82,7 @@ class Member:
     def estimates(self) -> pl.DataFrame:
         """A row a case, valued by the run's own meter or card."""
         from wattlock.energy.counted import valued_counts
-        from wattlock.energy.valuing import valued
+        from wattlock.energy.device_cards import valued
 
         if self.result:
             return valued(self.result, None, allow_assumed=False)
@@ -91,11 +91,11 @@ class Member:
     @property
     def rows(self) -> pl.DataFrame:
         """The estimates with what a byte costs."""
-        from wattlock.analysis import quartiles
+        from wattlock.analysis import distributions
 
         if self.result:
-            return quartiles.per_byte(self.estimates, self.result.summaries)
-        return quartiles.counted_per_byte(self.estimates, self._counts.cycles_column or "cycles")
+            return distributions.per_byte(self.estimates, self.result.summaries)
+        return distributions.counted_per_byte(self.estimates, self._counts.cycles_column or "cycles")
 
     @property
     def about(self) -> About:
@@ -138,7 +138,7 @@ def members(folder: Path) -> list[Member]:
 
 def _member(path: Path) -> Member:
     from wattlock.run import counts, result
-    from wattlock.store.derived import sums_sha256
+    from wattlock.store.run_folder import sums_sha256
 
     folder = RunFolder.open(path)
     sha256 = sums_sha256(folder)
@@ -154,7 +154,7 @@ def write_set(
 
     * `place`: it must not exist; it is there whole or not at all. `beside`: figures of others by their names.
     """
-    from wattlock.publish import folder
+    from wattlock.publish import signed_set
     from wattlock.report import formats
 
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
@@ -162,7 +162,7 @@ def write_set(
         _write_files(runs, part, key, citation, beside)
         runs_are = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
         newest = formats.day_and_time(citation.date)
-        folder.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
+        signed_set.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
         part.chmod(0o755)
         part.rename(place)
     except BaseException:
@@ -210,20 +210,20 @@ def _write_files(
 
 def _write_run(run: Member, place: Path) -> SetRun:
     """Writes what a set has of a run: the packed folder, its page, and, where it is valid, its estimates."""
-    from wattlock.cli.export import Form, content
-    from wattlock.publish import packed
-    from wattlock.publish.folder import RUNS
+    from wattlock.cli.export import ExportFormat, content
+    from wattlock.publish import signed_set
+    from wattlock.publish.signed_set import RUNS
     from wattlock.report.set_page import SetRun
 
     own = place / RUNS / run.name
     own.mkdir(parents=True)
     run.write_report(own / "report.html")
     files = {"report": f"{RUNS}/{run.name}/report.html"}
-    for form in () if run.reasons else (Form.csv, Form.json, Form.parquet):
+    for form in () if run.reasons else (ExportFormat.csv, ExportFormat.json, ExportFormat.parquet):
         name = f"{RUNS}/{run.name}/estimates.{form}"
         (place / name).write_bytes(content(run.estimates, run.about, form))
         files[_called(form)] = name
-    packed.pack(run.folder, place / RUNS / f"{run.name}.zip")
+    signed_set.pack(run.folder, place / RUNS / f"{run.name}.zip")
     return SetRun(
         name=run.name,
         id=run.folder.id,
@@ -242,7 +242,7 @@ def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str,
     """Writes the estimates of all valid runs that were timed, and of all that counted; gives what they are called."""
     import polars as pl
 
-    from wattlock.cli.export import Form, content
+    from wattlock.cli.export import ExportFormat, content
 
     for kind, named in (
         (TIMED, "Estimates of all runs that were timed"),
@@ -253,7 +253,7 @@ def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str,
             for run in runs
             if run.kind == kind and not run.reasons
         ]
-        for form in (Form.csv, Form.json, Form.parquet) if frames else ():
+        for form in (ExportFormat.csv, ExportFormat.json, ExportFormat.parquet) if frames else ():
             name = f"{kind}.{form}"
             (place / name).write_bytes(content(pl.concat(frames, how="diagonal_relaxed"), {}, form))
             yield f"{named}, {_called(form)}", name
@@ -268,7 +268,7 @@ def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterato
     """Writes the figures of others, and gives them in the words of the page."""
     import polars as pl
 
-    from wattlock.publish.imports.figures import Figure
+    from wattlock.publish.imported import ImportedFigure
     from wattlock.report.set_page import OfOthers
 
     for name, found in beside.items():
@@ -279,7 +279,7 @@ def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterato
             [figure.model_dump() for figure in found.figures],
             schema_overrides={"payload_B": pl.Int64, "aad_B": pl.Int64, "low": pl.Float64, "high": pl.Float64},
             infer_schema_length=None,
-        ).select(list(Figure.model_fields))
+        ).select(list(ImportedFigure.model_fields))
         yield OfOthers(f"{name}.json", path, found.machine, found.source, found.file, found.statistic, found.unit, rows)
 
 

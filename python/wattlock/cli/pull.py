@@ -23,7 +23,7 @@ def pull(
     Example: wattlock pull 3f9a01c2 --from http://127.0.0.1:8893 --out pi4
     """
     from wattlock.lab import client
-    from wattlock.store.shelf import ROOT
+    from wattlock.store.run_plan import ROOT
 
     warn_in_the_clear(lab, token)
     folder = out or ROOT / digits

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wattlock.cli.option_rules import refuse_name
+from wattlock.cli.options import refuse_name
 from wattlock.cli.send import MOST_B, MOST_SILENCE_s, MOST_TIME_s, SideMeter, carry_out, passed
 from wattlock.cli.table import Format
 

@@ -31,7 +31,7 @@ def report(
     Examples: wattlock report last --out look.html; wattlock report last --export figures
     """
     from wattlock.cli.facts import facts
-    from wattlock.energy.valuing import valued
+    from wattlock.energy.device_cards import valued
     from wattlock.report.page import write_report
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read

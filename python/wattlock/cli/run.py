@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot
+from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot, TargetOptions
 from wattlock.cli.session import measure
-from wattlock.cli.target import TargetOptions
 from wattlock.errors import StudyError
 from wattlock.run.baseline import Baseline
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from wattlock.run.begin import Planned
     from wattlock.run.discharge import DischargePlan
-    from wattlock.run.energy import Choice
+    from wattlock.run.energy import MeterChoice
     from wattlock.targets import Target
 
 
@@ -43,19 +42,19 @@ class MeterOptions:
         Path | None, typer.Option("--stream", metavar="FILE", help="The serial device or recording of the meter.")
     ] = None
 
-    def choice(self, discharged: BatteryOptions) -> Choice | None:
+    def choice(self, discharged: DischargeOptions) -> MeterChoice | None:
         """The meter asked for. Raises StudyError where its place is said, and it isn't."""
         if self.meter is None:
             if (self.sys_root is not None and discharged.battery is None) or self.stream is not None:
                 raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
             return None
-        from wattlock.run.energy import Choice
+        from wattlock.run.energy import MeterChoice
 
-        return Choice(self.meter, str(self.baseline), self.sys_root, self.stream)
+        return MeterChoice(self.meter, str(self.baseline), self.sys_root, self.stream)
 
 
 @dataclass(frozen=True)
-class BatteryOptions:
+class DischargeOptions:
     """The battery that a run discharges."""
 
     battery: Annotated[
@@ -111,7 +110,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     device: Device = None,
     allow_assumed: AllowAssumed = False,
     by: MeterOptions = MeterOptions(),
-    discharged: BatteryOptions = BatteryOptions(),
+    discharged: DischargeOptions = DischargeOptions(),
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder, in place of runs/ID.")
     ] = None,
@@ -148,7 +147,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
-    from wattlock.energy.kept_card import kept_card
+    from wattlock.energy.device_cards import kept_card
     from wattlock.run import begin
 
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.cli.options import On
+from wattlock.cli.options import On, chosen
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 
 SHORT = ["cipher", "provider", "version", "path", "proof", "vectors", "result", "detail"]
 """The columns for eyes; JSON and CSV have all that the probe says."""

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wattlock.cli.option_rules import given, refuse_without
-from wattlock.cli.options import SysRoot
+from wattlock.cli.options import SysRoot, given, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
@@ -101,9 +100,9 @@ def carry_out(words: list[str], form: Format) -> None:
     """Carry out one side by the probe and print the files that arrived, before the error if there was one."""
     import polars as pl
 
-    from wattlock.targets import toolbox, transfer
+    from wattlock.targets import toolbox
 
-    rows, error = transfer.carry_out(toolbox.find(), words)
+    rows, error = toolbox.carry_out(toolbox.find(), words)
     if form is Format.table:
         joules = JOULES if any(row["energy"] for row in rows) else []
         rows = [{name: _shown(row, name) for name in [*SHORT, *joules]} for row in rows]

@@ -73,7 +73,7 @@ def refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collecti
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
-    from wattlock.energy.valuing import valued
+    from wattlock.energy.device_cards import valued
     from wattlock.report.answer import answer
     from wattlock.run.result import read
 

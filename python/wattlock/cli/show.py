@@ -53,7 +53,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     """
     import polars as pl
 
-    from wattlock.energy.valuing import valued
+    from wattlock.energy.device_cards import valued
     from wattlock.run.counts import is_counted
     from wattlock.run.result import read
     from wattlock.store import RunFolder, find
@@ -117,9 +117,9 @@ def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: boo
 
 
 def _discharges(folder: RunFolder, result: Result, card: str | None, form: Format, *, allow_assumed: bool) -> None:
-    from wattlock.energy import battery_cards, lifetime
+    from wattlock.energy import battery_cards
 
-    full = lifetime.full(battery_cards.load(card), allow_assumed=allow_assumed) if card else None
+    full = battery_cards.full(battery_cards.load(card), allow_assumed=allow_assumed) if card else None
     discharges = result.discharged_by(full)
     if discharges is None:
         hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"

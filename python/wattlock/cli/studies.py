@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wattlock.cli.definition import Printed, printed, refuse_two
-from wattlock.cli.option_rules import given
+from wattlock.cli.options import DefinitionOutput, given, printed, refuse_two
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
 
@@ -15,7 +14,7 @@ from wattlock.cli.table import show as print_table
 def studies(
     context: typer.Context,
     *,
-    in_place: Printed = Printed(),
+    in_place: DefinitionOutput = DefinitionOutput(),
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
 ) -> None:
     """List the studies that come with wattlock; a file of your own does as well.

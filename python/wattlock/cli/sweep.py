@@ -7,12 +7,9 @@ from typing import Annotated
 
 import typer
 
-from wattlock.cli.definition import Printed, printed, refuse_two
 from wattlock.cli.echo import echo
-from wattlock.cli.option_rules import given, refuse_pair
-from wattlock.cli.options import AllowAssumed, Cards
+from wattlock.cli.options import AllowAssumed, Cards, DefinitionOutput, chosen, given, printed, refuse_pair, refuse_two
 from wattlock.cli.progress import bar, heed_ctrl_c
-from wattlock.cli.target import chosen
 from wattlock.errors import InputError
 
 
@@ -35,7 +32,7 @@ def sweep(
     ] = None,
     cards: Cards = None,
     allow_assumed: AllowAssumed = False,
-    in_place: Printed = Printed(),
+    in_place: DefinitionOutput = DefinitionOutput(),
 ) -> None:
     """Answer every combination of a sweep's values, a row each, into DIR/sweep.parquet.
 
@@ -49,8 +46,8 @@ def sweep(
     """
     import polars as pl
 
-    from wattlock.sweep import definition as definitions
-    from wattlock.sweep.carry_out import carry_out
+    from wattlock.sweep import plan as definitions
+    from wattlock.sweep.chunks import carry_out
     from wattlock.sweep.plan import planned
 
     options = given(context)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wattlock.cli.options import chosen
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.cli.target import chosen
 
 if TYPE_CHECKING:
     from wattlock.targets.named import Described
@@ -49,8 +49,7 @@ def targets(
 
 def _boards() -> list[dict[str, Any]]:
     """The boards that come along, and what this machine lacks for each."""
-    from wattlock.targets.boards import BOARDS
-    from wattlock.targets.on_board import missing
+    from wattlock.targets.microcontroller import BOARDS, missing
 
     found = {name: BOARDS.load(name)[1] for name in BOARDS.shipped()}
     return [

@@ -32,8 +32,8 @@ def verify(
     from wattlock.extras import require
 
     require("publish")
-    from wattlock.publish import folder, minisign
-    from wattlock.store.seal import SUMS
+    from wattlock.publish import minisign, signed_set
+    from wattlock.store.run_folder import SUMS
 
     file = Path(key)
     place = path.parent if path.name == SUMS else path
@@ -42,7 +42,7 @@ def verify(
         raise InputError(what, hint="take the key from where you know its owner")
     text = minisign.read(file) if file.is_file() else key
     public = minisign.PublicKey.parse(text, named=f"--key {key}")
-    found = folder.verify(path, public)
+    found = signed_set.verify(path, public)
     for fault in found.faults:
         echo(f"not verified: {fault}", err=True)
     if found.faults:

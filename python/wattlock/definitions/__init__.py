@@ -1,13 +1,11 @@
 """How every TOML definition is read, once: tables, names and paths, changes, and what is wrong with a file."""
 
-from wattlock.definitions.form import Form
-from wattlock.definitions.problems import Problem, refusal, shown, suggestion
-from wattlock.definitions.shelf import Shelf, own_folder, validated
-from wattlock.definitions.shipped import shipped, shipped_text
-from wattlock.definitions.table import Table, Text
+from wattlock.definitions.schema import DefinitionForm
+from wattlock.definitions.shelf import Shelf, own_folder, shipped, shipped_text, validated
+from wattlock.definitions.toml import Problem, Table, Text, refusal, shown, suggestion
 
 __all__ = [
-    "Form",
+    "DefinitionForm",
     "Problem",
     "Shelf",
     "Table",

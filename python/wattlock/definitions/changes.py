@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from wattlock.definitions import toml
-from wattlock.definitions.problems import shown
+from wattlock.definitions.toml import shown
 from wattlock.errors import InputError
 
 STEP = re.compile(r"(?P<key>\w+)(?:\[(?P<number>\d+)\])?", re.ASCII)

@@ -1,13 +1,16 @@
 """The JSON Schema of a kind of definition, for editors and for programs that write them; generated, and committed."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from wattlock.definitions.table import Table
-from wattlock.definitions.template import Entry
+from wattlock.definitions.shelf import shipped_text
+from wattlock.definitions.toml import Table
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
 Schema = dict[str, Any]
 
 
@@ -16,7 +19,20 @@ def schema_text(made: Schema) -> str:
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
-def schema(title: str, model: type[Table], described: Sequence[Entry]) -> Schema:
+class TemplateEntry(NamedTuple):
+    """A key or a table of a template.
+
+    * `path`: without places in lists, as `grid.cipher`. `value`: as TOML writes it, empty of a table.
+    * `about`: what it means. `left_out`: whether it is commented out.
+    """
+
+    path: str
+    value: str
+    about: str
+    left_out: bool
+
+
+def schema(title: str, model: type[Table], described: Sequence[TemplateEntry]) -> Schema:
     """The JSON Schema of a kind of file.
 
     * `described`: the keys of its template, whose words become descriptions. A key without words of its own has those
@@ -103,3 +119,77 @@ def _references_apart(part: Any) -> None:
             part["allOf"] = [{"$ref": part.pop("$ref")}]
         for one in part.values():
             _references_apart(one)
+
+
+@dataclass(frozen=True)
+class DefinitionForm:
+    """The form of a kind.
+
+    * `name`: of its files, as `study` in `study.schema.json`. `title`: what it is, in words.
+    * `parts`: its templates in `data/templates/`, one after the other. `blanks`: what stands in place of `{key}` there.
+    """
+
+    name: str
+    title: str
+    model: type[Table]
+    parts: tuple[str, ...]
+    blanks: Mapping[str, str] = field(default_factory=dict)
+
+    def template(self, **blanks: str) -> str:
+        """An annotated file that is valid as it stands.
+
+        * `blanks`: in place of the form's own.
+        """
+        return "".join(template(part, **{**self.blanks, **blanks}) for part in self.parts)
+
+    def entries(self) -> list[TemplateEntry]:
+        """The keys and tables of the template, each with what it means."""
+        return entries(self.template())
+
+    def schema(self) -> Schema:
+        """The JSON Schema of such a file (draft 2020-12)."""
+        return schema(self.title, self.model, self.entries())
+
+    def schema_text(self) -> str:
+        """The JSON Schema as text."""
+        return schema_text(self.schema())
+
+
+TABLE = re.compile(r"(?P<out>#?)\[\[?(?P<path>[\w.]+)\]\]?\s*")
+
+KEY = re.compile(r"(?P<out>#?)(?P<key>\w+) = (?P<value>.+)")
+
+
+def template(name: str, **blanks: str) -> str:
+    """The text of a template.
+
+    * `blanks`: what stands in place of `{key}`, for those that are printed for a certain thing.
+    """
+    text = shipped_text(f"templates/{name}.toml")
+    for blank, value in blanks.items():
+        text = text.replace(f"{{{blank}}}", value)
+    return text
+
+
+def entries(text: str) -> list[TemplateEntry]:
+    """The keys and tables of a template, in its order."""
+    found: list[TemplateEntry] = []
+    about: list[str] = []
+    table = ""
+    for line in text.splitlines():
+        if line.startswith("# "):
+            about.append(line.removeprefix("# "))
+            continue
+        if head := TABLE.fullmatch(line):
+            table = head["path"]
+            found.append(TemplateEntry(table, "", " ".join(about), bool(head["out"])))
+        elif key := KEY.fullmatch(line):
+            path = f"{table}.{key['key']}".removeprefix(".")
+            found.append(TemplateEntry(path, key["value"], " ".join(about), bool(key["out"])))
+        about = []
+    return found
+
+
+def filled_in(text: str) -> str:
+    """A template with all that is commented out put in."""
+    return re.sub(r"^#(?=\[|\w+ = )", "", text, flags=re.MULTILINE)

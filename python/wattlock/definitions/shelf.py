@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from wattlock.definitions.problems import Wording, problems_of, refusal, suggestion
-from wattlock.definitions.table import Table
-from wattlock.definitions.toml import tables_of
+from wattlock.definitions.toml import Table, Wording, problems_of, refusal, suggestion, tables_of
 from wattlock.errors import InputError, WattlockError
 
 Kind = TypeVar("Kind", bound=Table)
@@ -188,3 +186,24 @@ def _definitions(folder: Traversable, depth: int = 1) -> Iterator[tuple[str, Tra
 def _folder(name: str) -> str:
     """What stands before the last / of a name or path."""
     return name.rpartition("/")[0]
+
+
+def shipped_text(path: str) -> str:
+    """The text of a file, by its path under `data/`."""
+    return (files("wattlock") / "data").joinpath(*PurePosixPath(path).parts).read_text(encoding="utf-8")
+
+
+def shipped(path: str, model: type[Kind]) -> Kind:
+    """A file by its path under `data/`, validated.
+
+    Raises InputError naming the file and every key that is wrong.
+    """
+    return parsed(path, shipped_text(path), model)
+
+
+def parsed(name: str, text: str, model: type[Kind]) -> Kind:
+    """A text like that of the file `name`, validated.
+
+    Raises InputError as `shipped`.
+    """
+    return validated(model, tables_of(text, name), name)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from wattlock.energy import cards
-from wattlock.energy.model import COLUMNS, value, without_card
+from wattlock.energy import device_cards
+from wattlock.energy.device_cards import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts
 from wattlock.targets.parts import PARTS, short_title
@@ -29,7 +29,7 @@ def valued_counts(found: Counts, device: str | None, *, allow_assumed: bool, own
     """
     if device is None:
         return found.estimates
-    card = cards.load(device, own)
+    card = device_cards.load(device, own)
     column = _column_for(found, card)
     counted = found.estimates
     per_cycle = pl.col(column) / pl.col("cycles")
@@ -50,7 +50,7 @@ def valued_runs(runs: Sequence[Counts], devices: Sequence[str], *, allow_assumed
     by_run = [next((name for name in devices if _is_of(found, name)), None) for found in runs]
     for name in devices:
         if name not in by_run:
-            what = f"device card {cards.load(name).name}: is of no part whose cycles were counted"
+            what = f"device card {device_cards.load(name).name}: is of no part whose cycles were counted"
             raise EvidenceError(
                 what, hint="a run with part cycles takes the first card of its part: --on qemu:CORE/PART"
             )
@@ -79,7 +79,7 @@ def _way_to_part_cycles(card: str) -> str:
     return f"no part of that card is described; those with part cycles are {having}"
 
 
-def _column_for(found: Counts, card: cards.Device) -> str:
+def _column_for(found: Counts, card: device_cards.Device) -> str:
     """The cycles that the card values."""
     if found.part is None:
         what = f"device card {card.name}: core cycles are no part's, and not valued in joules"
@@ -87,7 +87,7 @@ def _column_for(found: Counts, card: cards.Device) -> str:
     part, clock_Hz = found.part
     if not _is_of(found, card.name):
         what = f"device card {card.name} is none of {part}, whose cycles were counted"
-        own = [name for name in cards.DEVICES.names() if _is_of(found, name)]
+        own = [name for name in device_cards.DEVICES.names() if _is_of(found, name)]
         none = f"no card of {short_title(part)} came along; docs/add/card.md says how to write one"
         raise EvidenceError(what, hint=f"its cards: {', '.join(own)}" if own else none)
     if (column := found.cycles_column) is None:

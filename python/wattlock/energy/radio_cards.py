@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from wattlock.definitions import Form, Shelf, Table, Text
+from wattlock.definitions import DefinitionForm, Shelf, Table, Text
 from wattlock.energy.number import Number, refuse_mixed, require_unit, require_units
 
 Technology = Literal["802.11", "802.15.4", "ble", "lorawan"]
@@ -23,7 +23,7 @@ LINEAR = {
 }
 
 
-class Sending(Number):
+class SendPower(Number):
     """The draw while sending, at a rate and a power where the source names them."""
 
     rate_Mb_s: Annotated[float, Field(gt=0)] | None = None
@@ -43,7 +43,7 @@ class RadioCard(Table):
     note: Text
     narrowed_by: Text
     voltage: Number | None = None
-    tx: list[Sending] = Field(default_factory=list)
+    tx: list[SendPower] = Field(default_factory=list)
     rx: Number | None = None
     idle: Number | None = None
     sleep: Number | None = None
@@ -78,7 +78,7 @@ class RadioCard(Table):
         """Whether sending and receiving can be valued by packets and bytes."""
         return all((self.send_packet, self.send_byte, self.receive_packet, self.receive_byte))
 
-    def sending(self, rate_Mb_s: float | None = None, power_dBm: float | None = None) -> Sending | None:
+    def sending(self, rate_Mb_s: float | None = None, power_dBm: float | None = None) -> SendPower | None:
         """The draw while sending at the nearest power and rate which the card names, else its first."""
         near = _nearest(_nearest(self.tx, "power_dBm", power_dBm), "rate_Mb_s", rate_Mb_s)
         return near[0] if near else None
@@ -109,7 +109,7 @@ class RadioCard(Table):
         return single | {f"tx[{place}]": number for place, number in enumerate(self.tx)}
 
 
-def _nearest(among: list[Sending], key: str, wanted: float | None) -> list[Sending]:
+def _nearest(among: list[SendPower], key: str, wanted: float | None) -> list[SendPower]:
     """Those whose `key` is nearest to what is wanted; all where nothing is, or none says."""
     named = [one for one in among if getattr(one, key) is not None]
     if wanted is None or not named:
@@ -118,7 +118,7 @@ def _nearest(among: list[Sending], key: str, wanted: float | None) -> list[Sendi
     return [one for one in named if abs(getattr(one, key) - wanted) == least]
 
 
-def _between(figures: list[Sending], power_dBm: float) -> Sending | None:
+def _between(figures: list[SendPower], power_dBm: float) -> SendPower | None:
     """What is drawn at a power, by the line between the nearest figures; None beyond them.
 
     The line goes by decibels. How far that by milliwatts lies from it comes on top of the figures' own uncertainty.
@@ -156,7 +156,9 @@ class Radio(NamedTuple):
     card: RadioCard
 
 
-FORM = Form("radio", "A radio card: what a radio draws by state, or spends by packet and byte.", RadioCard, ("radio",))
+FORM = DefinitionForm(
+    "radio", "A radio card: what a radio draws by state, or spends by packet and byte.", RadioCard, ("radio",)
+)
 RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True)
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.distributions import COVERAGE
 from wattlock.definitions import suggestion
-from wattlock.energy import lifetime
-from wattlock.energy.battery import Array
-from wattlock.energy.battery_cards import Battery, Law, Model
-from wattlock.energy.cards import Device
-from wattlock.energy.lifetime import Curve, Drawn, Surroundings
+from wattlock.energy import battery_cards, device_cards
+from wattlock.energy.battery_cards import MODELS, Array, Battery, BatterySamples, Curve, Law, Model, Surroundings
+from wattlock.energy.device_cards import Device, clock_of, valued
 from wattlock.errors import EvidenceError, InputError
+from wattlock.run.result import Result
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +40,7 @@ class Half(NamedTuple):
     time_s: float | None
 
 
-class Task(NamedTuple):
+class RepeatedOperation(NamedTuple):
     """An operation that is repeated until the battery is empty.
 
     * `payload_B`: octets of one operation, None where the user gave the joules.
@@ -69,7 +73,7 @@ class Duty(NamedTuple):
     per_second: float | None = None
     idle_W: float = 0.0
 
-    def rate(self, task: Task) -> float:
+    def rate(self, task: RepeatedOperation) -> float:
         """Operations a second.
 
         Raises InputError where the task's time is not known, or has no room for so many.
@@ -97,7 +101,7 @@ def from_estimates(
     file_B: int | None = None,
     clock_Hz: float | None = None,
     counts_cycles: bool = False,
-) -> list[Task]:
+) -> list[RepeatedOperation]:
     """The tasks of a run, one for each combination of what its cases have in common but the direction.
 
     * `estimates`: with the energy columns filled.
@@ -138,7 +142,7 @@ def from_estimates(
             evidence = weakest(*cases["energy_evidence"])
             size_B = file_B or first["payload_B"]
             both = [(share, halves[forward]) for share, forward in shares]
-            tasks.append(Task(first["cipher"], first["provider"], size_B, first["data"], both, evidence))
+            tasks.append(RepeatedOperation(first["cipher"], first["provider"], size_B, first["data"], both, evidence))
     if not tasks:
         raise InputError(
             f"no cipher of the run has what an encryption share of {encrypt_share:g} needs",
@@ -174,17 +178,17 @@ def _half(row: dict[str, float], file_B: int | None, clock_Hz: float | None, *, 
     return Half(row["energy_uJ"] * 1e-6 * times, log_sigma, None if time_s is None else time_s * times)
 
 
-class Plan(NamedTuple):
+class BatteryPlan(NamedTuple):
     """A battery, how it is modelled, and what it is drawn from."""
 
     battery: Battery
     model: Model
     laws: list[Law]
     evidence: str
-    batteries: Drawn
+    batteries: BatterySamples
 
 
-def plan(
+def battery_plan(
     battery: Battery,
     model: Model,
     laws: list[Law],
@@ -193,16 +197,18 @@ def plan(
     seed: int,
     at: Surroundings,
     allow_assumed: bool,
-) -> Plan:
+) -> BatteryPlan:
     """Draw the batteries.
 
     Raises InputError where the card lacks what the model or a law takes, EvidenceError where nobody verified it.
     """
     evidence = battery.require(model, laws, allow_assumed=allow_assumed)
-    return Plan(battery, model, laws, evidence, lifetime.drawn(battery, model, laws, draws=draws, seed=seed, at=at))
+    return BatteryPlan(
+        battery, model, laws, evidence, battery_cards.drawn(battery, model, laws, draws=draws, seed=seed, at=at)
+    )
 
 
-def answer(tasks: list[Task], duty: Duty, by: Plan, *, seed: int) -> pl.DataFrame:
+def answer(tasks: list[RepeatedOperation], duty: Duty, by: BatteryPlan, *, seed: int) -> pl.DataFrame:
     """How many operations, hours and days each task has on the battery: medians and 95 % intervals of the draws.
 
     The uncertainty of the joules is one draw for all tasks, as most of it is the card's or the meter's: ciphers can be
@@ -212,7 +218,7 @@ def answer(tasks: list[Task], duty: Duty, by: Plan, *, seed: int) -> pl.DataFram
 
     rates = np.array([duty.rate(task) for task in tasks])
     power_W = _power(tasks, rates, duty, np.random.default_rng([seed, 1]).normal(size=by.batteries.capacity_share.size))
-    life_s = lifetime.seconds(by.battery, by.model, by.batteries, power_W)
+    life_s = battery_cards.seconds(by.battery, by.model, by.batteries, power_W)
     median, low, high = np.quantile(life_s, QUANTILES, axis=1)
     sides = (("", median), ("_low", low), ("_high", high))
     hours = {f"hours{side}": values / 3600 for side, values in sides}
@@ -235,7 +241,7 @@ def answer(tasks: list[Task], duty: Duty, by: Plan, *, seed: int) -> pl.DataFram
     )
 
 
-def curves(tasks: list[Task], duty: Duty, by: Plan) -> pl.DataFrame:
+def curves(tasks: list[RepeatedOperation], duty: Duty, by: BatteryPlan) -> pl.DataFrame:
     """Level of the median battery over operations, one `task` a line; its last row is where it is empty."""
     import polars as pl
 
@@ -243,7 +249,7 @@ def curves(tasks: list[Task], duty: Duty, by: Plan) -> pl.DataFrame:
     for task, label in zip(tasks, _labels(tasks), strict=True):
         rate = duty.rate(task)
         power_W = _power([task], np.array([rate]), duty, np.zeros(1))[0, 0]
-        curve: Curve = lifetime.curve(by.battery, by.model, by.batteries, float(power_W))
+        curve: Curve = battery_cards.curve(by.battery, by.model, by.batteries, float(power_W))
         frames.append(
             pl.DataFrame(
                 {
@@ -260,7 +266,7 @@ def curves(tasks: list[Task], duty: Duty, by: Plan) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def _labels(tasks: list[Task]) -> list[str]:
+def _labels(tasks: list[RepeatedOperation]) -> list[str]:
     """The ciphers, each with what tells it from another task of the same one."""
     ciphers = Counter(task.cipher for task in tasks)
     return [
@@ -271,10 +277,187 @@ def _labels(tasks: list[Task]) -> list[str]:
     ]
 
 
-def _power(tasks: list[Task], rates: Array, duty: Duty, far: Array) -> Array:
+def _power(tasks: list[RepeatedOperation], rates: Array, duty: Duty, far: Array) -> Array:
     """Watts of each task in each draw, as (tasks, draws); `far` is a draw's distance in standard deviations."""
     joules = np.zeros((len(tasks), far.size))
     for place, task in enumerate(tasks):
         for share, half in task.shares:
             joules[place] += share * half.energy_J * np.exp(half.log_sigma * far)
     return np.asarray(duty.idle_W + rates[:, None] * joules)
+
+
+LEAST_us = 1e-6
+"""A picosecond: light goes 0.3 mm."""
+
+
+@dataclass(frozen=True)
+class CaseFilter:
+    """Which cases of a run are spent on.
+
+    * `only`: ciphers as globs; `payload_B`: of this payload alone; `file_B`: an operation is a file of so many octets.
+    * `encrypt_share`: of encryptions, the others decrypt.
+    """
+
+    only: Sequence[str] = ()
+    payload_B: int | None = None
+    file_B: int | None = None
+    encrypt_share: float = 1.0
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything is chosen."""
+        return self != CaseFilter()
+
+
+@dataclass(frozen=True)
+class OwnOperation:
+    """An operation of the user's own: by its microjoules, or by its cycles, which a device card values."""
+
+    energy_uJ: float | None = None
+    cycles: float | None = None
+    time_us: float | None = None
+
+
+@dataclass(frozen=True)
+class BatteryAnswer:
+    """What a battery carries: `table` has a row an operation of `work`."""
+
+    table: pl.DataFrame
+    work: list[RepeatedOperation]
+    duty: Duty
+    plan: BatteryPlan
+
+    def curves(self) -> pl.DataFrame:
+        """The battery's level over time by each operation."""
+        return curves(self.work, self.duty, self.plan)
+
+    def warnings(self) -> list[str]:
+        """What the operations ask for in pulses that the battery does not give; their mean may be far below it."""
+        card, name = self.plan.battery.card, self.plan.battery.name
+        limit_A = card.max_current.in_SI
+        peaks_A = [(task.cipher, (task.peak_W + self.duty.idle_W) / card.voltage.in_SI) for task in self.work]
+        cipher, most_A = max(peaks_A, key=lambda peak: peak[1])
+        if most_A <= limit_A:
+            return []
+        drawn = f"{cipher} draws {1e3 * most_A:.3g} mA while it works, battery {name} gives {1e3 * limit_A:.3g} mA"
+        return [f"{drawn}: a capacitor must carry the pulses"]
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What surrounds the battery.
+
+    * `model`: linear, peukert, kibam or tremblay; `without`: laws of the card that are left out.
+    * `draws`: batteries drawn, from `seed`.
+    """
+
+    model: str = "linear"
+    without: Sequence[str] = ()
+    at: Surroundings = field(default_factory=lambda: Surroundings(20.0, 5.0))
+    draws: int = 10_000
+    seed: int = 1
+
+
+def battery(
+    card: str | Path,
+    work: Sequence[RepeatedOperation],
+    duty: Duty | None = None,
+    circumstances: Circumstances | None = None,
+    *,
+    own: Path | None = None,
+    allow_assumed: bool = False,
+) -> BatteryAnswer:
+    """How many operations, hours or days a battery carries, as medians with 95 % intervals.
+
+    * `card`: a battery card's name or path; `own`: the user's folder of cards.
+    * `work`: by `of_run` or `of_own`; `duty`: how busy the device is, always without one.
+
+    Raises InputError for a card, model or law that isn't there, EvidenceError for numbers that need consent.
+    """
+    duty, given = duty or Duty(), circumstances or Circumstances()
+    chosen = battery_cards.load(card, own)
+    plan = battery_plan(
+        chosen,
+        _model(given.model),
+        _laws(chosen.card.laws(), given.without),
+        draws=given.draws,
+        seed=given.seed,
+        at=given.at,
+        allow_assumed=allow_assumed,
+    )
+    return BatteryAnswer(answer(list(work), duty, plan, seed=given.seed), list(work), duty, plan)
+
+
+def of_run(
+    result: Result,
+    device: str | None = None,
+    choice: CaseFilter | None = None,
+    *,
+    own: Path | None = None,
+    allow_assumed: bool = False,
+) -> list[RepeatedOperation]:
+    """The operations of a run, valued by a device card, else by the run's meter or its own card.
+
+    Raises InputError where nothing of the run is chosen, EvidenceError for numbers that need consent.
+    """
+    choice = choice or CaseFilter()
+    estimates = valued(result, device, allow_assumed=allow_assumed, own=own)
+    if choice.only:
+        ciphers = sorted(set(estimates["cipher"]))
+        kept = [cipher for cipher in ciphers if any(fnmatchcase(cipher, pattern) for pattern in choice.only)]
+        if not kept:
+            hint = suggestion(choice.only[0], ciphers, "it has")
+            raise InputError(f"--only {choice.only[0]}: no cipher of the run", hint=hint)
+        estimates = estimates.filter(pl.col("cipher").is_in(kept))
+    clock = clock_of(result, device, own)
+    return from_estimates(
+        estimates,
+        encrypt_share=choice.encrypt_share,
+        payload_B=choice.payload_B,
+        file_B=choice.file_B,
+        clock_Hz=clock.Hz,
+        counts_cycles=clock.counts_cycles,
+    )
+
+
+def of_own(
+    operation: OwnOperation, device: str | None = None, *, own: Path | None = None, allow_assumed: bool = False
+) -> list[RepeatedOperation]:
+    """An operation of the user's own. Joules are theirs, and the answer says that they are assumed.
+
+    Raises InputError where it can't be, or where cycles have no card; EvidenceError where cycles, which a card values,
+    come without consent.
+    """
+    energy_uJ, cycles, time_us = operation.energy_uJ, operation.cycles, operation.time_us
+    given = energy_uJ if cycles is None else cycles
+    if given is None or given < 0 or (time_us is not None and time_us <= 0):
+        hint = "--energy-uJ 12.5 --time-us 80"
+        raise InputError("an operation has no negative joules and takes some time", hint=hint)
+    if time_us is not None and time_us < LEAST_us:
+        raise InputError(f"--time-us is {time_us:g}: no operation is that short", hint="--time-us 80")
+    if cycles is not None and not allow_assumed:
+        hint = "--allow-assumed takes it, and the result says so"
+        raise EvidenceError(f"--cycles {given:g} has no source that could be checked", hint=hint)
+    time_s = None if time_us is None else time_us * 1e-6
+    if cycles is None:
+        half = Half(given * 1e-6, 0.0, time_s)
+    elif device is None:
+        raise InputError("--cycles needs a card that values them", hint="name one with --device (`wattlock devices`)")
+    else:
+        half = by_card(device_cards.load(device, own), cycles, time_s)
+    return [RepeatedOperation("your own", None, None, None, [(1.0, half)], "assumed")]
+
+
+def _model(name: str) -> Model:
+    for model in MODELS:
+        if model == name:
+            return model
+    raise InputError(f'there is no battery model "{name}"', hint=suggestion(name, MODELS, "there are"))
+
+
+def _laws(known: list[Law], without: Sequence[str]) -> list[Law]:
+    for name in without:
+        if name not in known:
+            hint = suggestion(name, known, "its laws are")
+            raise InputError(f'--without {name}: the card has no law "{name}"', hint=hint)
+    return [law for law in known if law not in without]

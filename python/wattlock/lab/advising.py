@@ -25,7 +25,7 @@ CPU_s, WALL_s = 60, 90
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class AdviceRequest:
     """What `wattlock advise` is given: a profile's name, one kind of message, values by the question's keys.
 
     * `arguments`: the same as words of the command line, for the record.
@@ -40,7 +40,7 @@ class Asked:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class DecisionRecord:
     """A decision record: `title`, `inside` (HTML for a page of another head), `page`, `markdown`, `whole` (as JSON).
 
     * `ranked`: a row a choice, the same as `ranked` of the JSON.
@@ -59,7 +59,7 @@ class Answer:
         return rows
 
 
-def answer(asked: Asked, runs: Path, wall_s: float = WALL_s) -> Answer:
+def answer(asked: AdviceRequest, runs: Path, wall_s: float = WALL_s) -> DecisionRecord:
     """The decision record of a question.
 
     * `runs`: the folder below which `runs/HASH` is a run that the question names. `wall_s`: how long it may take.
@@ -73,10 +73,10 @@ def answer(asked: Asked, runs: Path, wall_s: float = WALL_s) -> Answer:
     if "error" in told:
         kind = EvidenceError if told["kind"] == "EvidenceError" else InputError
         raise kind(told["error"], hint=told["hint"])
-    return Answer(**told)
+    return DecisionRecord(**told)
 
 
-def main(asked: Asked) -> dict[str, Any]:
+def main(asked: AdviceRequest) -> dict[str, Any]:
     """The answer as JSON can hold it, or why there is none."""
     try:
         return dataclasses.asdict(_answered(asked))
@@ -85,24 +85,24 @@ def main(asked: Asked) -> dict[str, Any]:
         return {"error": error.message, "hint": error.hint, "kind": kind}
 
 
-def question_of(asked: Asked) -> Question:
+def question_of(asked: AdviceRequest) -> Question:
     """The question that is asked. Raises InputError where it lacks something, or a value can't be."""
-    from wattlock.advise.asking import Traffic
-    from wattlock.advise.asking import asked as question
+    from wattlock.advise.question import Traffic
+    from wattlock.advise.question import asked as question
 
     return question(asked.profile, Traffic(asked.message, asked.every), asked.given)
 
 
-def _answered(asked: Asked) -> Answer:
+def _answered(asked: AdviceRequest) -> DecisionRecord:
     from wattlock.advise import record
     from wattlock.advise.answer import advise
-    from wattlock.advise.document import markdown
+    from wattlock.advise.record import markdown
     from wattlock.report.decision import decision_page, inside
 
     advice = advise(question_of(asked), allow_assumed=asked.allow_assumed)
     command = shlex.join(["wattlock", "advise", *asked.arguments])
     title, parts = record.title(advice), record.sections(advice, {}, command)
-    return Answer(
+    return DecisionRecord(
         title=title,
         inside=inside(parts),
         page=decision_page(title, parts),
@@ -114,4 +114,4 @@ def _answered(asked: Asked) -> Answer:
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (ROOM_B, ROOM_B))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_s, CPU_s))
-    sys.stdout.write(json.dumps(main(Asked(**json.load(sys.stdin)))))
+    sys.stdout.write(json.dumps(main(AdviceRequest(**json.load(sys.stdin)))))

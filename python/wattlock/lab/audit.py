@@ -11,8 +11,7 @@ from sqlalchemy import Engine
 
 from wattlock.errors import WattlockError
 from wattlock.lab import tokens
-from wattlock.lab.database import session
-from wattlock.lab.tables import Action
+from wattlock.lab.database import AuditEntry, session
 
 MOST_WAITING = 1000
 """Lines that are kept while the database can't be written; of more the oldest are lost, and it is said so."""
@@ -42,7 +41,7 @@ class Audit:
         try:
             with session(self._engine) as opened:
                 for line in lines:
-                    tokens.add(opened, Action(**line))
+                    tokens.add(opened, AuditEntry(**line))
         except WattlockError as error:
             lost = ", the oldest are lost" if len(lines) == MOST_WAITING else ""
             sys.stderr.write(f"warning: {len(lines)} lines of the audit log wait{lost}: {error.message}\n")

@@ -87,9 +87,9 @@ def _entry(folder: Path) -> Any:
 
 def _refuse_foreign(run: RunFolder) -> None:
     """Raises StoreError where the sums are not those of a run, or a batch is there twice."""
-    from wattlock.store import seal
+    from wattlock.store import run_folder
 
-    seal.refuse_uncommon(run.path)
+    run_folder.refuse_uncommon(run.path)
     batches = run.scan().select(NAMES).collect().hash_rows()
     if batches.n_unique() != len(batches):
         raise StoreError(f"run {run.path}: has a batch twice", hint="measure again: no probe writes that")

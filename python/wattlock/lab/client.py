@@ -16,8 +16,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from wattlock.errors import InputError, StoreError, TransferRefused, WayError
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B, unpack
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
-from wattlock.store.seal import refuse_uncommon
+from wattlock.store.run_folder import refuse_uncommon, sums_sha256
 
 SILENCE_s = 150
 """The lab reads a run before it answers, in at most two minutes."""

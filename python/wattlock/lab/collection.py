@@ -8,31 +8,40 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import ColumnElement, Engine, Select, delete, func, select
 from sqlalchemy.orm import Session, undefer
 
 from wattlock.errors import DiskFull, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import examples, tokens
+from wattlock.lab import tokens
 from wattlock.lab.child import entry_by_child
-from wattlock.lab.database import NAME, alone_at, open_database, session
+from wattlock.lab.database import (
+    NAME,
+    DatabaseBusy,
+    Library,
+    PapersAnswers,
+    Reason,
+    RunRow,
+    alone_at,
+    open_database,
+    session,
+)
 from wattlock.lab.entry import Entry, Reading, entry_of, reading
 from wattlock.lab.pack import unpack
-from wattlock.lab.readings import Readings
-from wattlock.lab.tables import Library, PapersAnswers, Reason, Run
-from wattlock.lab.watch import Watch
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import FULL, sync
-from wattlock.store.plan import NAME as PLAN
-from wattlock.store.seal import FILES, HEADERS
-from wattlock.sweep.processes import processes
+from wattlock.store.run_folder import FILES, HEADERS, sums_sha256
+from wattlock.store.run_plan import NAME as PLAN
+from wattlock.sweep.workers import processes
 
 RUNS, INCOMING, DAMAGED, REMOVED = "runs", "incoming", "damaged", "removed"
 LEAST_DIGITS = 8
@@ -122,17 +131,17 @@ class Collection:
                 self._put_aside(entry.hash)
                 folder.rename(self.data / RUNS / entry.hash)
                 sync(self.data / RUNS)
-            is_own = entry.hash not in examples.hashes()
+            is_own = entry.hash not in hashes()
             with session(self.engine) as opened:
-                is_known = opened.get(Run, entry.hash) is not None
+                is_known = opened.get(RunRow, entry.hash) is not None
                 _put(opened, entry)
-                if is_own and examples.are_in(self.data):
-                    opened.execute(delete(Run).where(Run.hash.in_(examples.hashes())))
+                if is_own and are_in(self.data):
+                    opened.execute(delete(RunRow).where(RunRow.hash.in_(hashes())))
                 if by is not None:
                     tokens.add(opened, tokens.line(by, "sent again" if is_known else "sent", entry.hash))
             if is_own:
                 with suppress(OSError):  # the run is taken; the next start takes out what is left
-                    examples.take_out(self.data, self.data / RUNS, self.data / INCOMING)
+                    take_out(self.data, self.data / RUNS, self.data / INCOMING)
         return is_new
 
     def remove(self, digits: str, by: tokens.By) -> str:
@@ -142,12 +151,12 @@ class Collection:
         index. Raises NoSuchRun where there is none, or several, InputError where it is an example.
         """
         hash_ = self.find(digits).hash
-        if hash_ in examples.hashes():
+        if hash_ in hashes():
             raise InputError(f"run {hash_[:12]} is an example", hint="it goes when the first run of your own arrives")
         with self._one_at_a_time():
             self._put_aside(hash_, REMOVED)
             with session(self.engine) as opened:
-                opened.execute(delete(Run).where(Run.hash == hash_))
+                opened.execute(delete(RunRow).where(RunRow.hash == hash_))
                 tokens.add(opened, tokens.line(by, "removed", hash_))
         return hash_
 
@@ -156,9 +165,9 @@ class Collection:
 
         Every folder is hashed again: one that was changed leaves the index.
         """
-        examples.settle(self.data, self.data / RUNS, self.data / INCOMING)
+        settle(self.data, self.data / RUNS, self.data / INCOMING)
         with session(self.engine) as opened:
-            known = set(opened.scalars(select(Run.hash)))
+            known = set(opened.scalars(select(RunRow.hash)))
         there = self._there()
         with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
             both = sorted(known & there)
@@ -168,7 +177,7 @@ class Collection:
         left_out = self._enter(sorted(there - intact))
         if gone := known - intact:
             with session(self.engine) as opened:
-                opened.execute(delete(Run).where(Run.hash.in_(gone)))
+                opened.execute(delete(RunRow).where(RunRow.hash.in_(gone)))
         return left_out
 
     def reindex(self) -> list[str]:
@@ -185,26 +194,26 @@ class Collection:
     def is_blank(self) -> bool:
         """Whether the index names no run."""
         with session(self.engine) as opened:
-            return opened.scalar(select(Run.hash).limit(1)) is None
+            return opened.scalar(select(RunRow.hash).limit(1)) is None
 
     def count(self, wanted: Filter = Filter()) -> int:
         """How many runs a filter keeps, without those that were changed."""
         with session(self.engine) as opened:
-            return sum(map(self._watch.holds, opened.scalars(_kept(select(Run.hash), wanted))))
+            return sum(map(self._watch.holds, opened.scalars(_kept(select(RunRow.hash), wanted))))
 
     def has(self, hash_: str) -> bool:
         """Whether a run is here, by its whole hash: in the index, and its folder as it was sealed."""
         with session(self.engine) as opened:
-            is_known = opened.get(Run, hash_) is not None
+            is_known = opened.get(RunRow, hash_) is not None
         return is_known and self._is_intact(hash_)
 
-    def find(self, digits: str) -> Run:
+    def find(self, digits: str) -> RunRow:
         """The run whose hash begins with `digits`, its estimates with it.
 
         Raises NoSuchRun where there is none, or several.
         """
-        wanted = select(Run).where(Run.hash.startswith(digits)).options(undefer(Run.estimates)).limit(2)
-        found: Sequence[Run] = []
+        wanted = select(RunRow).where(RunRow.hash.startswith(digits)).options(undefer(RunRow.estimates)).limit(2)
+        found: Sequence[RunRow] = []
         if re.fullmatch(rf"[0-9a-f]{{{LEAST_DIGITS},64}}", digits):
             with session(self.engine) as opened:
                 found = opened.scalars(wanted).all()
@@ -214,9 +223,9 @@ class Collection:
             raise NoSuchRun(what, hint=f"name at least {LEAST_DIGITS} digits of one hash of the page of runs")
         return found[0]
 
-    def runs(self, wanted: Filter = Filter(), most: int | None = None) -> list[Run]:
+    def runs(self, wanted: Filter = Filter(), most: int | None = None) -> list[RunRow]:
         """The runs that a filter keeps, without their estimates, the latest first; none that was changed."""
-        query = _kept(select(Run), wanted).order_by(Run.created.desc(), Run.hash)
+        query = _kept(select(RunRow), wanted).order_by(RunRow.created.desc(), RunRow.hash)
         if most is not None:  # no more rows are read than are wanted
             query = query.execution_options(yield_per=most)
         with session(self.engine) as opened:
@@ -228,18 +237,18 @@ class Collection:
     def estimates_of(self, hashes: Sequence[str]) -> dict[str, bytes]:
         """The estimates of several runs as Parquet, by hash; a run that isn't there is left out."""
         with session(self.engine) as opened:
-            rows = opened.execute(select(Run.hash, Run.estimates).where(Run.hash.in_(hashes)))
+            rows = opened.execute(select(RunRow.hash, RunRow.estimates).where(RunRow.hash.in_(hashes)))
             return {row.hash: row.estimates for row in rows}
 
     def evidence_of(self, hashes: Sequence[str]) -> dict[str, str]:
         """The kind of evidence of several runs, by hash; a run that isn't there, or was changed, is left out."""
         with session(self.engine) as opened:
-            rows = opened.execute(select(Run.hash, Run.evidence).where(Run.hash.in_(hashes))).all()
+            rows = opened.execute(select(RunRow.hash, RunRow.evidence).where(RunRow.hash.in_(hashes))).all()
         return {row.hash: row.evidence for row in rows if self._watch.holds(row.hash)}
 
     def choices(self) -> dict[str, list[str]]:
         """The values that each part of a filter can have."""
-        columns = {"study": Run.study, "library": Library.name, "evidence": Run.evidence}
+        columns = {"study": RunRow.study, "library": Library.name, "evidence": RunRow.evidence}
         with session(self.engine) as opened:
             return {
                 name: list(opened.scalars(select(column).distinct().order_by(column)))
@@ -250,16 +259,16 @@ class Collection:
         """A row a device, the one with the latest run first: its hash, name, card, evidence, runs and studies."""
         query = (
             select(
-                Run.device,
-                func.max(Run.device_name).label("name"),
-                func.max(Run.card).label("card"),
-                func.max(Run.evidence).label("evidence"),
+                RunRow.device,
+                func.max(RunRow.device_name).label("name"),
+                func.max(RunRow.card).label("card"),
+                func.max(RunRow.evidence).label("evidence"),
                 func.count().label("runs"),
-                func.count(Run.study.distinct()).label("studies"),
-                func.max(Run.created).label("latest"),
+                func.count(RunRow.study.distinct()).label("studies"),
+                func.max(RunRow.created).label("latest"),
             )
-            .group_by(Run.device)
-            .order_by(func.max(Run.created).desc(), Run.device)
+            .group_by(RunRow.device)
+            .order_by(func.max(RunRow.created).desc(), RunRow.device)
         )
         with session(self.engine) as opened:
             return [dict(row) for row in opened.execute(query.where(self._intact(opened))).mappings()]
@@ -304,7 +313,7 @@ class Collection:
 
     def _intact(self, opened: Session) -> ColumnElement[bool]:
         """What keeps the runs whose folders are as they were sealed."""
-        return Run.hash.not_in(self._watch.changed(opened.scalars(select(Run.hash))))
+        return RunRow.hash.not_in(self._watch.changed(opened.scalars(select(RunRow.hash))))
 
     def _is_intact(self, hash_: str) -> bool:
         try:
@@ -332,7 +341,7 @@ class Collection:
             found = list(map(_entered, folders))
         with session(self.engine) as opened:
             if is_anew:  # but for what a fleet took in meanwhile whose server was killed
-                opened.execute(delete(Run).where(Run.hash.not_in(self._there().difference(names))))
+                opened.execute(delete(RunRow).where(RunRow.hash.not_in(self._there().difference(names))))
             for entry in found:
                 if isinstance(entry, Entry):
                     _put(opened, entry)
@@ -373,24 +382,211 @@ def _kept(query: Select[Any], wanted: Filter) -> Select[Any]:
     """The query for what a filter keeps."""
     for name in ("device", "study", "evidence"):
         if (value := getattr(wanted, name)) is not None:
-            query = query.where(getattr(Run, name) == value)
+            query = query.where(getattr(RunRow, name) == value)
     if wanted.library is not None:
-        query = query.where(Run.libraries.any(Library.name == wanted.library))
+        query = query.where(RunRow.libraries.any(Library.name == wanted.library))
     return query
 
 
 def _put(opened: Session, entry: Entry) -> None:
     parts = dataclasses.asdict(entry)
     libraries, reasons = parts.pop("libraries"), parts.pop("reasons")
-    row = Run(
+    row = RunRow(
         **parts,
         libraries=[Library(run=entry.hash, name=name) for name in libraries],
         reasons=[Reason(run=entry.hash, place=place, text=text) for place, text in enumerate(reasons)],
     )
-    if opened.get(Run, entry.hash) is None:
+    if opened.get(RunRow, entry.hash) is None:
         opened.add(row)
 
 
 def _as_tuples(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields as JSON has them, its lists as an entry has them."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+Signature = tuple[tuple[int, int, int], ...]
+"""Of each file of a run its number on the disk, its size in octets and when it was written, in nanoseconds."""
+
+
+class Watch:
+    """Hashes a folder again only where a file of it was written since: a list of 1,000 runs costs 4,000 `stat`s.
+
+    * `is_intact`: whether a run's folder is as it was sealed, by its hash. Who changes a file and sets its times back
+      is noticed where the run itself is opened, which hashes it.
+    """
+
+    def __init__(self, runs: Path, is_intact: Callable[[str], bool]) -> None:
+        self._runs = runs
+        self._is_intact = is_intact
+        self._known: dict[str, tuple[Signature, bool]] = {}
+
+    def changed(self, hashes: Iterable[str]) -> list[str]:
+        """Those of these runs whose folders are gone or no longer as they were sealed."""
+        return [hash_ for hash_ in hashes if not self.holds(hash_)]
+
+    def holds(self, hash_: str) -> bool:
+        """Whether a run's folder is as it was sealed, as far as its files' times tell."""
+        try:
+            signature = self._signature(hash_)
+        except OSError:
+            return False
+        known, intact = self._known.get(hash_, (None, False))
+        if known != signature:
+            intact = self._is_intact(hash_)
+            self._known[hash_] = signature, intact
+        return intact
+
+    def seen(self, hashes: Iterable[str]) -> dict[str, Signature]:
+        """What the files of these runs are now; a run that lacks one is left out."""
+        found = {}
+        for hash_ in hashes:
+            with suppress(OSError):
+                found[hash_] = self._signature(hash_)
+        return found
+
+    def note(self, intact: Mapping[str, Signature]) -> None:
+        """Takes in runs that somebody else found as they were sealed, each with what `seen` gave before that."""
+        self._known |= {hash_: (signature, True) for hash_, signature in intact.items()}
+
+    def _signature(self, hash_: str) -> Signature:
+        stats = (os.stat(f"{self._runs}/{hash_}/{name}") for name in FILES)  # noqa: PTH116 - a path costs ten times it
+        return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in stats)
+
+
+MOST_KEPT = 16
+"""Runs whose estimates stay in memory, for comparisons; a sealed run never changes."""
+MOST_KEPT_B = 2**26
+"""So many octets of plans and records may those have together: parsed they take about ten times that."""
+PATIENCE_s = 60.0
+"""So long somebody waits for a reading that another one began."""
+
+
+class _Kept(NamedTuple):
+    reading: Reading
+    size_B: int
+
+
+class Readings:
+    """What was read lately, by hash, and what is being read.
+
+    * `read`: reads a run. `size_B`: the octets of its files that stay in memory when they are parsed.
+    """
+
+    def __init__(self, read: Callable[[str], Reading], size_B: Callable[[str], int]) -> None:
+        self._read, self._size_B = read, size_B
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._under_way: dict[str, Future[Reading]] = {}
+
+    def of(self, hash_: str) -> Reading:
+        """A run read back. The errors are those of `read`, for all who wait; Busy where that takes too long."""
+        with self._lock:
+            if (kept := self._kept.get(hash_)) is not None:
+                self._kept.move_to_end(hash_)
+                return kept.reading
+            reading = self._under_way.get(hash_)
+            is_first = reading is None
+            if reading is None:
+                reading = self._under_way[hash_] = Future()
+        if is_first:
+            self._carry_out(hash_, reading)
+        try:
+            return reading.result(PATIENCE_s)
+        except TimeoutError:
+            raise DatabaseBusy("the run is being read", hint="try again in a minute") from None
+
+    def _carry_out(self, hash_: str, reading: Future[Reading]) -> None:
+        try:
+            kept = _Kept(self._read(hash_), self._size_B(hash_))
+        except BaseException as error:  # noqa: BLE001 - it is everybody's who waits, and `of` raises it
+            with self._lock:
+                del self._under_way[hash_]
+            reading.set_exception(error)
+            return
+        with self._lock:
+            del self._under_way[hash_]
+            self._kept[hash_] = kept
+            while len(self._kept) > MOST_KEPT or sum(one.size_B for one in self._kept.values()) > MOST_KEPT_B:
+                self._kept.popitem(last=False)
+        reading.set_result(kept.reading)
+
+
+FOLDER = Path(__file__).parents[1] / "data" / "examples"
+MARK = "example-set"
+"""The file in a lab's folder that says that the examples are there."""
+
+
+@cache
+def hashes() -> dict[str, Path]:
+    """The examples by what names a run in a lab."""
+    return {sums_sha256(RunFolder.open(place)): place for place in sorted(FOLDER.iterdir())}
+
+
+def put(data: Path, runs: Path, aside: Path) -> None:
+    """Copies the examples into the runs of a lab, which has none of somebody's own.
+
+    * `aside`: an empty folder on the same disk, where they are made before they get their names.
+
+    Raises DiskFull, and leaves none of them, where there is no room. A start that is killed here leaves what `settle`
+    brings to its end: a run below `runs` is always a whole one.
+    """
+    try:
+        made = aside / "examples"
+        shutil.rmtree(made, ignore_errors=True)
+        for hash_, place in hashes().items():
+            (made / hash_).mkdir(parents=True)
+            for file in place.iterdir():
+                shutil.copy(file, made / hash_)
+                sync(made / hash_ / file.name)
+            sync(made / hash_)
+        (data / MARK).touch()
+        sync(data)
+        for hash_ in hashes():
+            if (runs / hash_).exists():  # left by a start of an older wattlock that was killed
+                shutil.rmtree(runs / hash_)
+            (made / hash_).rename(runs / hash_)
+        sync(runs)
+        made.rmdir()
+    except OSError as error:
+        shutil.rmtree(aside / "examples", ignore_errors=True)
+        take_out(data, runs, aside)
+        if error.errno in FULL:
+            raise DiskFull(f"{data}: the disk is full", hint="make room, then start the lab again") from error
+        raise
+
+
+def are_in(data: Path) -> bool:
+    """Whether a lab has nothing but the examples."""
+    return (data / MARK).exists()
+
+
+def take_out(data: Path, runs: Path, aside: Path) -> None:
+    """Takes the examples out of the runs of a lab, where they are there; each goes as a whole.
+
+    * `aside`: a folder on the same disk, which a start empties.
+    """
+    if not are_in(data):
+        return
+    for hash_ in hashes():
+        if (runs / hash_).exists():
+            with tempfile.TemporaryDirectory(dir=aside, ignore_cleanup_errors=True) as place:
+                (runs / hash_).rename(Path(place) / hash_)
+    (data / MARK).unlink(missing_ok=True)
+
+
+def settle(data: Path, runs: Path, aside: Path) -> None:
+    """Brings to its end what was begun with the examples when a lab was killed."""
+    if are_in(data):
+        there = {place.name for place in runs.iterdir()}
+        if there - hashes().keys():
+            take_out(data, runs, aside)
+        elif not all(_is_whole(runs / hash_) for hash_ in hashes()):
+            put(data, runs, aside)
+
+
+def _is_whole(run: Path) -> bool:
+    try:
+        return sums_sha256(RunFolder.open(run)) == run.name
+    except StoreError:
+        return False

@@ -12,25 +12,42 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
-from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    JSON,
+    URL,
+    Dialect,
+    Engine,
+    ForeignKey,
+    LargeBinary,
+    String,
+    TypeDecorator,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 from sqlalchemy.pool import NullPool
 
 from wattlock import extras
 from wattlock.errors import DiskFull, InputError, StoreError, WattlockError
 
 NAME, LOCK = "lab.db", "lab.lock"
+
 LONGEST_WAIT_s = 10
 """How long a writer waits for another one, and a lab for an answer of PostgreSQL's host."""
+
 LEAST_FREE_B = 2**20
 """With less room an error of the disk is taken for a full one; the log's index takes 32 KiB (SQLite, walformat)."""
+
 POSTGRESQL = "postgresql"
+
 MIGRATING, SERVING = 0x77617474, 0x6C6F636B
 """Keys of PostgreSQL's advisory locks: any two numbers that no other program takes in a database of a lab's own."""
 
 
-class Busy(StoreError):
+class DatabaseBusy(StoreError):
     """Another program holds the database."""
 
 
@@ -157,7 +174,7 @@ def _named(engine: Engine) -> str:
 def _told_by_sqlite(name: str, error: DBAPIError) -> WattlockError:
     words = " ".join(str(error.orig).split())
     if "locked" in words or "busy" in words:
-        return Busy(f"{name}: another program holds the database", hint="wait until it ends, then try again")
+        return DatabaseBusy(f"{name}: another program holds the database", hint="wait until it ends, then try again")
     # Without room for the log's index SQLite tells of an error of the disk.
     if "full" in words or ("I/O" in words and shutil.disk_usage(Path(name).parent).free < LEAST_FREE_B):
         return DiskFull(f"{name}: the disk is full; all runs are kept", hint="make room, then try again")
@@ -170,7 +187,7 @@ def _told_by_postgresql(name: str, error: DBAPIError) -> WattlockError:
     state = getattr(error.orig, "sqlstate", None) or ""
     words = " ".join(str(error.orig).split())
     if state in {"55P03", "40P01", "40001", "53300"}:  # lock not available, deadlock, serialisation, connections
-        return Busy(f"{name}: other programs hold it", hint="wait until they end, then try again")
+        return DatabaseBusy(f"{name}: other programs hold it", hint="wait until they end, then try again")
     if state == "53100":
         return DiskFull(f"{name}: the disk of its server is full; all runs are kept", hint="make room, then try again")
     if "password" in words or state.startswith("28"):
@@ -183,6 +200,7 @@ def _told_by_postgresql(name: str, error: DBAPIError) -> WattlockError:
 
 
 EMPTY = "check --database, or name an empty one: a start makes the index again from runs/; tokens are to be made anew"
+
 REBUILD = "move it away: the next start makes the index again from runs/; tokens are to be made anew"
 
 
@@ -192,3 +210,109 @@ def _prepare(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+TEXT = String().with_variant(String(collation="C"), "postgresql")
+"""Ordered by its octets in UTF-8, as SQLite does; PostgreSQL would by the language of its host."""
+
+
+class Text(TypeDecorator[str]):
+    """A text as every database takes it: PostgreSQL knows no NUL in one, and none knows half a surrogate pair."""
+
+    impl = TEXT
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's own
+        """The text without what can't be stored, `?` and U+FFFD in its place."""
+        return value and value.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+class Base(DeclarativeBase):
+    """What all tables are known to."""
+
+    type_annotation_map = {str: Text}  # noqa: RUF012 - SQLAlchemy's own
+
+
+class Library(Base):
+    """A provider of cases of a run."""
+
+    __tablename__ = "library"
+
+    run: Mapped[str] = mapped_column(ForeignKey("run.hash", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True, index=True)
+
+
+class Reason(Base):
+    """Why a run is invalid."""
+
+    __tablename__ = "reason"
+
+    run: Mapped[str] = mapped_column(ForeignKey("run.hash", ondelete="CASCADE"), primary_key=True)
+    place: Mapped[int] = mapped_column(primary_key=True)
+    text: Mapped[str]
+
+
+class RunRow(Base):
+    """A run: the fields of an `Entry`, its tuples in tables or texts of their own. It can be made again."""
+
+    __tablename__ = "run"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    id: Mapped[str]
+    study: Mapped[str] = mapped_column(index=True)
+    title: Mapped[str]
+    created: Mapped[str] = mapped_column(index=True)
+    arrived: Mapped[str]
+    device: Mapped[str] = mapped_column(index=True)
+    device_name: Mapped[str]
+    card: Mapped[str | None]
+    way: Mapped[str]
+    is_counted: Mapped[bool]
+    evidence: Mapped[str]
+    energy_evidence: Mapped[str | None]
+    cases: Mapped[int]
+    with_number: Mapped[int]
+    processes: Mapped[int]
+    probe_sha256: Mapped[str]
+    wattlock: Mapped[str | None]
+    size_B: Mapped[int]
+    estimates: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    libraries: Mapped[list[Library]] = relationship(
+        cascade="all, delete-orphan", lazy="selectin", order_by="Library.name"
+    )
+    reasons: Mapped[list[Reason]] = relationship(cascade="all, delete-orphan", lazy="selectin", order_by="Reason.place")
+
+
+class Token(Base):
+    """Who may come in, and for what: the token's SHA-256, never the token. Times are ISO 8601 in UTC."""
+
+    __tablename__ = "token"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    scope: Mapped[str]
+    sha256: Mapped[str] = mapped_column(unique=True)
+    created: Mapped[str]
+    expires: Mapped[str | None]
+    revoked: Mapped[str | None]
+
+
+class AuditEntry(Base):
+    """The audit log: what changed something, or was refused at the door."""
+
+    __tablename__ = "action"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    at: Mapped[str]
+    token: Mapped[str | None]
+    address: Mapped[str]
+    what: Mapped[str]
+    of: Mapped[str]
+
+
+class PapersAnswers(Base):
+    """The papers' questions answered by runs; `key`: names the runs and the version of wattlock that judged them."""
+
+    __tablename__ = "papers_answers"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    answers: Mapped[dict[str, Any]] = mapped_column(JSON)

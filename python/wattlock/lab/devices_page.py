@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from urllib.parse import urlencode
 
+from wattlock.lab.change_page import says_something
+from wattlock.lab.database import RunRow
 from wattlock.lab.layout import also, counted, moment, page, section
-from wattlock.lab.over_time import says_something
-from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
 from wattlock.report.compare_facts import MOST_SIDES
 from wattlock.report.markup import facts, paragraphs, text
@@ -21,7 +21,7 @@ ALIKE = (
 )
 
 
-def devices(runs: Sequence[Run]) -> str:
+def devices(runs: Sequence[RunRow]) -> str:
     """The page: runs, the latest first, by kind of evidence and device."""
     if not runs:
         return page(
@@ -34,7 +34,7 @@ def devices(runs: Sequence[Run]) -> str:
     by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
     body, number = paragraphs([ALIKE]), 0
     for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
-        own, by_device = list(of_kind), dict[str, list[Run]]()
+        own, by_device = list(of_kind), dict[str, list[RunRow]]()
         for run in own:
             by_device.setdefault(run.device, []).append(run)
         number += len(by_device)
@@ -43,12 +43,12 @@ def devices(runs: Sequence[Run]) -> str:
     return page("Devices", f"{counted(number, 'device')}, {counted(len(runs), 'run')}", body + also(HERE), here=HERE)
 
 
-def _compared(runs: Sequence[Run]) -> str:
+def _compared(runs: Sequence[RunRow]) -> str:
     """Links that set devices beside each other, by the latest run of a study that each has; empty without two.
 
     * `runs`: of one kind of evidence, the latest first.
     """
-    latest: dict[tuple[str, bool], dict[str, Run]] = {}
+    latest: dict[tuple[str, bool], dict[str, RunRow]] = {}
     for run in filter(says_something, runs):
         latest.setdefault((run.study, run.is_counted), {}).setdefault(run.device, run)
     links = ""
@@ -62,7 +62,7 @@ def _compared(runs: Sequence[Run]) -> str:
     return f'{told}<ul class="links">{links}</ul>' if links else ""
 
 
-def _device(runs: Sequence[Run]) -> str:
+def _device(runs: Sequence[RunRow]) -> str:
     """One device; `runs`: its own, the latest first."""
     first = runs[0]
     studies = dict.fromkeys(run.study for run in runs)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import math
+import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
 
 import polars as pl
@@ -16,8 +21,8 @@ from starlette.requests import ClientDisconnect
 from wattlock.errors import TransferRefused
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, NoSuchRun
+from wattlock.lab.database import DatabaseBusy
 from wattlock.lab.drawing import Drawing
-from wattlock.lab.limits import host_of
 from wattlock.lab.tokens import By, Denied, Scope
 from wattlock.report.written import csv_text, json_array
 
@@ -207,3 +212,103 @@ def written(frame: pl.DataFrame, form: str) -> Response:
     if form == "csv":
         return Response(csv_text(frame), media_type="text/csv; charset=utf-8")
     raise NoSuchRun(f"there is no form {form[:20]!r}", hint="json or csv")
+
+
+ONE_HOST_BITS = {4: 32, 6: 64}
+"""How much of an address of this version names whom to count: of IPv6 a host has 2^64 of them."""
+BURST, PER_s = 300, 5.0
+"""So many pages that take long at once, and then so many a second: who clicks asks for far fewer."""
+MOST_ASKERS = 10_000
+"""Who is remembered at a time; of more the one that was quiet for longest is forgotten, who has a whole burst again."""
+
+
+def host_of(address: str) -> str:
+    """What names the host of an address, whichever of its own it took."""
+    try:
+        bits = ONE_HOST_BITS[ip_network(address).version]
+        return str(ip_network(f"{address}/{bits}", strict=False))
+    except ValueError:
+        return address
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, as a reverse proxy is."""
+    try:
+        return ip_address(host.partition("/")[0]).is_loopback or host == host_of("::1")
+    except ValueError:
+        return False
+
+
+class Known:
+    """The tokens that let somebody in lately: others are made up at will, and each would have a pace of its own."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[str, None] = OrderedDict()
+
+    def note(self, token: str) -> None:
+        """Takes in one that let in."""
+        self._digests[_digest(token)] = None
+        self._digests.move_to_end(_digest(token))
+        if len(self._digests) > MOST_ASKERS:
+            self._digests.popitem(last=False)
+
+    def by(self, token: str | None) -> str | None:
+        """What names it; null where it did not let in."""
+        return digest if token and (digest := _digest(token)) in self._digests else None
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+class Pace:
+    """A bucket of tokens for each who asks (RFC 2698 calls it that): full at first, one is taken by a request."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait_s(self, who: str) -> int:
+        """Counts a request in; gives 0, or after how many seconds it may be asked again."""
+        now = self._clock()
+        left, at = self._left.pop(who, (float(BURST), now))
+        left = min(float(BURST), left + (now - at) * PER_s)
+        self._left[who] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > MOST_ASKERS:
+            self._left.popitem(last=False)
+        return 0 if left >= 1 else math.ceil((1 - left) / PER_s)
+
+
+AT_ONCE, PATIENCE_s = 2, 30.0
+MOST_WAITING, MOST_WAITING_FOR_PAGES = 8, 16
+"""Who waits has one of the server's 40 threads: the others are for pages that take none of this."""
+
+
+class Turns:
+    """What of a kind is under way, and who waits for it."""
+
+    def __init__(self, most_waiting: int = MOST_WAITING) -> None:
+        self._places = threading.BoundedSemaphore(AT_ONCE + most_waiting)
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Waits for a turn, and has it to the end. Raises Busy where others have to be answered first."""
+        busy = DatabaseBusy("other questions are being answered", hint="try again in a minute")
+        if not self._places.acquire(blocking=False):
+            raise busy
+        try:
+            if not self._turns.acquire(timeout=PATIENCE_s):
+                raise busy
+            try:
+                yield
+            finally:
+                self._turns.release()
+        finally:
+            self._places.release()
+
+
+turns = Turns()
+"""Of this process: advice and the planner share them."""
+page_turns = Turns(MOST_WAITING_FOR_PAGES)
+"""Of this process: pages for which whole runs are read back and drawn share them."""

@@ -11,15 +11,14 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from wattlock.energy.valuing import valued
+from wattlock.energy.device_cards import valued
 from wattlock.errors import StoreError
 from wattlock.run import counts
 from wattlock.run.counts import Counts
 from wattlock.run.machine import machine
 from wattlock.run.result import Result, read
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
-from wattlock.store.seal import FILES, SUMS
+from wattlock.store.run_folder import FILES, SUMS, sums_sha256
 
 Reading = Result | Counts
 """A run read back: one that measured, or one that counted."""

@@ -18,12 +18,11 @@ from wattlock.lab.doors import Lab, body_of, noted, refused
 from wattlock.lab.layout import address_of_lab
 from wattlock.lab.pack import packed
 from wattlock.lab.tokens import Denied, Scope
-from wattlock.page import module
-from wattlock.page.measuring import measure
+from wattlock.page import visits as module
 from wattlock.page.server import HEADERS, files_of, posted, room_B
-from wattlock.page.visits import Refusal, Visitor, Visits
+from wattlock.page.visits import Refusal, Visitor, Visits, measure
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
+from wattlock.store.run_folder import sums_sha256
 
 PLACE, STUDY = "/measure-this-device", "page"
 LOOK_S = 3_600.0
@@ -34,7 +33,7 @@ class NoModule(ProbeError):
     """The lab has no instrument for browsers."""
 
 
-class Measuring:
+class PageMeasuring:
     """The visits of a lab's page, measured one after the other in a thread that the first of them starts."""
 
     def __init__(self, lab: Collection) -> None:
@@ -88,8 +87,8 @@ class Measuring:
         return f"Done: the lab has it as run {name[:12]}."
 
 
-def _measuring(request: Request) -> Measuring:
-    found: Measuring = request.app.state.measuring
+def _measuring(request: Request) -> PageMeasuring:
+    found: PageMeasuring = request.app.state.measuring
     return found
 
 

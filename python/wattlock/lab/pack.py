@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wattlock.errors import TransferRefused
-from wattlock.store.seal import MOST_B
+from wattlock.store.run_folder import MOST_B
 
 BLOCK_B, STEP_B = tarfile.BLOCKSIZE, 2**18
 LARGEST_B = sum(MOST_B.values()) + 2 * len(MOST_B) * BLOCK_B + tarfile.RECORDSIZE

@@ -13,10 +13,10 @@ from wattlock import extras
 from wattlock.errors import WattlockError
 from wattlock.lab import log_page
 from wattlock.lab.collection import Filter
+from wattlock.lab.database import RunRow
 from wattlock.lab.devices_page import ALIKE
 from wattlock.lab.drawing import Drawn
 from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
-from wattlock.lab.tables import Run
 from wattlock.report import chip, formats
 from wattlock.report.markup import cell, facts, paragraphs, table, text
 from wattlock.report.page import invalid_run
@@ -41,7 +41,9 @@ FIELDS += ("energy_evidence", "is_counted", "cases", "with_number", "processes",
 """What of a run is given as data, behind its state, with its libraries and the reasons why it is invalid."""
 
 
-def overview(devices: Sequence[Mapping[str, Any]], latest: Sequence[Run], address: str, *, are_examples: bool) -> str:
+def overview(
+    devices: Sequence[Mapping[str, Any]], latest: Sequence[RunRow], address: str, *, are_examples: bool
+) -> str:
     """The first page: what was measured on, and what came last; a new lab says how to fill it.
 
     * `are_examples`: whether all there is comes with wattlock.
@@ -67,7 +69,7 @@ EMPTY = (
 )
 
 
-def _examples(runs: Sequence[Run]) -> str:
+def _examples(runs: Sequence[RunRow]) -> str:
     return (
         f"The {counted(len(runs), 'run')} below come with wattlock, so that there is something to look at: cycles that "
         "were counted on emulated cores. They go when the first run of your own arrives. Measure on any machine that "
@@ -99,7 +101,7 @@ def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
 
 
 def runs(
-    found: Sequence[Run],
+    found: Sequence[RunRow],
     count: int,
     wanted: Filter,
     choices: Mapping[str, list[str]],
@@ -120,7 +122,7 @@ def runs(
     return page("Runs", line, form + shown + also("/runs", urlencode(asked)), here="/runs")
 
 
-def choose(found: Sequence[Run], picked: Set[str]) -> str:
+def choose(found: Sequence[RunRow], picked: Set[str]) -> str:
     """Where nothing is picked yet to be compared."""
     if len(found) < 2:
         return page("Compare", "It takes two runs", '<p>Push a second one: <a href="/">how</a>.</p>', here="/compare")
@@ -128,14 +130,14 @@ def choose(found: Sequence[Run], picked: Set[str]) -> str:
     return page("Compare", line, _pickable(found, picked), here="/compare")
 
 
-def _pickable(found: Sequence[Run], picked: Set[str] = frozenset()) -> str:
+def _pickable(found: Sequence[RunRow], picked: Set[str] = frozenset()) -> str:
     return f'<form action="/compare">{_runs(found, picked)}<p><button>Compare the picked runs</button></p></form>'
 
 
-def _runs(found: Sequence[Run], picked: Set[str] | None = None) -> str:
+def _runs(found: Sequence[RunRow], picked: Set[str] | None = None) -> str:
     """A row a run; with a box to pick it where `picked` is given."""
 
-    def row(run: Run) -> str:
+    def row(run: RunRow) -> str:
         checked = " checked" if picked and run.hash in picked else ""
         name = f"Pick {text(run.id)}"
         tick = f'<td><input type="checkbox" name="run" value="{run.hash}" aria-label="{name}"{checked}></td>'
@@ -153,12 +155,12 @@ def _runs(found: Sequence[Run], picked: Set[str] | None = None) -> str:
     return table("Runs, the latest first", head, ["<tbody>", *map(row, found), "</tbody>"], kind="sortable picked")
 
 
-def state(run: Run) -> str:
+def state(run: RunRow) -> str:
     """Whether a run's self-checks let it count, before all else that is said of it."""
     return chip.INVALID if run.reasons else "● valid"
 
 
-def run(found: Run, drawn: Drawn, mark: str | None = None) -> str:
+def run(found: RunRow, drawn: Drawn, mark: str | None = None) -> str:
     """One run: what it is, and the sections of its report; `mark`: of the form that removes it, null without one."""
     known = [
         ("Device", f"{found.device_name}, fingerprint {found.device}"),
@@ -192,7 +194,7 @@ def _removal(place: str, mark: str | None) -> str:
     return f"<details><summary>Remove this run</summary><p>{told}</p>{form}<button>Remove it</button></form></details>"
 
 
-def compare(found: Sequence[Run], drawn: Drawn) -> str:
+def compare(found: Sequence[RunRow], drawn: Drawn) -> str:
     """Runs against the first."""
     asked = urlencode([("run", one.hash) for one in found])
     links = "".join(
@@ -225,7 +227,7 @@ def _code(address: str) -> str:
     """The address as a QR code; nothing where the extra isn't there, or a phone would reach itself by it."""
     if extras.absent("page") or (urlsplit(address).hostname or "") in {"localhost", "127.0.0.1", "::1"}:
         return ""
-    from wattlock.page.qr import drawing
+    from wattlock.page.certificate import drawing
 
     told = f"<p>Another device measures itself at <code>{text(address)}</code>:</p>"
     if address.startswith("http:"):
@@ -252,14 +254,14 @@ def refusal(error: str, hint: str) -> str:
     return page("That did not work", "", told(error, hint) + back, is_inside=False)
 
 
-def cases_frame(run: Run) -> pl.DataFrame:
+def cases_frame(run: RunRow) -> pl.DataFrame:
     """A row a case of a run, as data: that of an invalid run says so, as `wattlock export` does."""
     cases = pl.read_parquet(run.estimates)
     about = (pl.lit(run.id).alias("run"), pl.lit(not run.reasons).alias("run_is_valid"))
     return cases.select(*about, *cases.columns)
 
 
-def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
+def runs_frame(found: Sequence[RunRow]) -> pl.DataFrame:
     """A row a run, as data."""
     rows = [
         {"state": "invalid run" if run.reasons else "valid"}
@@ -270,5 +272,5 @@ def runs_frame(found: Sequence[Run]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["state", *FIELDS, "libraries", "reasons"], infer_schema_length=None)
 
 
-def _libraries(run: Run) -> list[str]:
+def _libraries(run: RunRow) -> list[str]:
     return [library.name for library in run.libraries]

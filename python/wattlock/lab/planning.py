@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from wattlock.advise.planner import Station
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.lab.advising import ROOM_B, Asked, CPU_s, WALL_s, question_of
+from wattlock.lab.advising import ROOM_B, AdviceRequest, CPU_s, WALL_s, question_of
 from wattlock.lab.child import ask
 
 
-class Planned(NamedTuple):
+class KeptPlan(NamedTuple):
     """A plan as it is kept and shown.
 
     * `within_percent`: the half-width of the days' interval now. `steps`: as `planner.Step.row` has them.
@@ -33,7 +33,9 @@ class Planned(NamedTuple):
     cannot: list[str]
 
 
-def plan(asked: Asked, stations: Sequence[Station], machine: str | None, within_percent: float, runs: Path) -> Planned:
+def plan(
+    asked: AdviceRequest, stations: Sequence[Station], machine: str | None, within_percent: float, runs: Path
+) -> KeptPlan:
     """What narrows the answer most by the minute.
 
     * `machine`: that whose runs the question names, null where it names none. `runs`: as of `advising.answer`.
@@ -53,7 +55,7 @@ def plan(asked: Asked, stations: Sequence[Station], machine: str | None, within_
     if "error" in told:
         kind = EvidenceError if told["kind"] == "EvidenceError" else InputError
         raise kind(told["error"], hint=told["hint"])
-    return Planned(**told)
+    return KeptPlan(**told)
 
 
 def main(given: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def _planned(
     from wattlock.advise import planner
     from wattlock.advise.answer import advise
 
-    question = question_of(Asked(**asked))
+    question = question_of(AdviceRequest(**asked))
     advice = advise(question, allow_assumed=asked["allow_assumed"])
     offers, cannot = planner.offers(advice, [Station(**one) for one in stations], machine=machine)
     run = question.device.run

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 
 from wattlock.lab import tokens
 from wattlock.lab.doors import Lab, address_of, reading
-from wattlock.lab.fleet.routes import given_by, is_form, mark_of
+from wattlock.lab.fleet.job_pages import given_by, is_form, mark_of
 from wattlock.lab.tokens import Denied, Scope
 
 router = APIRouter()

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import resource
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wattlock.errors import InputError
-from wattlock.lab import examples, measuring, tokens
+from wattlock.lab import collection, measuring, tokens
+from wattlock.lab.app import make
 from wattlock.lab.collection import INCOMING, RUNS, Collection, empty_incoming
-from wattlock.lab.connections import BACKLOG, Protocol
 from wattlock.lab.database import alone_at
+from wattlock.lab.doors import host_of, is_loopback
 from wattlock.lab.drawing import Drawing
+from wattlock.lab.fleet.conductor import started
+from wattlock.lab.fleet.job_options import targets as fleet_of
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.started import started
-from wattlock.lab.fleet.targets import targets as fleet_of
-from wattlock.lab.server import make
 from wattlock.page.certificate import Certificate, certificate
 
 STREAMS_s = 1
@@ -78,7 +82,7 @@ def serve(
         with _listening(str(address), port, bind) as listener:
             _begin(lab, say, is_open=is_open)
             place = _place(listener, own)
-            kind = "example runs" if examples.are_in(data) else "runs"
+            kind = "example runs" if collection.are_in(data) else "runs"
             say(f"the lab: {place} ({lab.count()} {kind} in {data})")
             if own is not None:
                 say("Browsers warn, as nobody else vouches for the certificate. Compare its SHA-256:")
@@ -105,7 +109,7 @@ def _begin(lab: Collection, say: Callable[[str], None], *, is_open: bool) -> Non
     empty_incoming(lab.data)
     was_blank = lab.is_blank()
     if is_first := first_start(lab):
-        examples.put(lab.data, lab.data / RUNS, lab.data / INCOMING)
+        collection.put(lab.data, lab.data / RUNS, lab.data / INCOMING)
     for line in lab.catch_up():
         say(f"warning: left out: {line}")
     if is_open and was_blank and not is_first and lab.count():
@@ -152,3 +156,66 @@ def _listening(host: str, port: int, bind: str) -> Iterator[socket.socket]:
         else:
             raise
         raise InputError(f"--bind {bind}: {what}", hint=hint) from error
+
+
+HEADER_s = 10.0
+"""Within this time the whole header of a request comes, from the connection or from the request's first octet on."""
+MOST = min(512, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+"""Connections at a time; for one more the one that was idle for longest is closed. Runs and pages need files too."""
+BACKLOG = max(8, MOST // 8)
+"""So many are accepted at once (asyncio, selector_events), before one of them, or another one, is closed."""
+MOST_OF_ONE = 128
+"""Connections of one host: a browser takes six. Loopback may have all, as a reverse proxy is there."""
+
+
+class Protocol(H11Protocol):
+    """uvicorn's own, with these bounds."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._late: asyncio.TimerHandle | None = None
+        self._heard_s = self.loop.time()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def host(self) -> str:
+        """Whom to count: the host at the other end."""
+        return host_of(self.client[0]) if self.client else ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Takes the connection, or closes it or another one."""
+        super().connection_made(transport)
+        others = [one for one in self.connections if isinstance(one, Protocol) and one is not self]
+        if not is_loopback(self.host) and sum(one.host == self.host for one in others) >= MOST_OF_ONE:
+            transport.abort()
+        elif len(others) >= MOST:
+            idle = (one for one in others if one.is_idle and not one.transport.is_closing())
+            min(idle, key=lambda one: one._heard_s, default=self).transport.abort()
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """What came."""
+        self._heard_s = self.loop.time()
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end."""
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Waits for the header of a request that has begun, or for the first one."""
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_watching()
+        elif self._late is None and self.is_idle:
+            self._late = self.loop.call_later(HEADER_s, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None

@@ -12,8 +12,7 @@ from sqlalchemy import Engine, delete, func, select
 from sqlalchemy.orm import Session
 
 from wattlock.errors import InputError, TransferRefused
-from wattlock.lab.database import session
-from wattlock.lab.tables import Action, Token
+from wattlock.lab.database import AuditEntry, Token, session
 
 BEGIN = "wl_"
 BITS = 256
@@ -115,9 +114,9 @@ def note(engine: Engine, token: str | None, address: str, what: str, of: str) ->
         add(opened, line(By(token, address), what, of))
 
 
-def line(by: By, what: str, of: str) -> Action:
+def line(by: By, what: str, of: str) -> AuditEntry:
     """A line of the audit log, of now."""
-    return Action(**fields(by, what, of))
+    return AuditEntry(**fields(by, what, of))
 
 
 def fields(by: By, what: str, of: str) -> dict[str, Any]:
@@ -125,18 +124,18 @@ def fields(by: By, what: str, of: str) -> dict[str, Any]:
     return {"at": _text(datetime.now(UTC)), "token": by.token, "address": by.address, "what": what, "of": of}
 
 
-def add(opened: Session, action: Action) -> None:
+def add(opened: Session, action: AuditEntry) -> None:
     """Adds a line to the audit log, and takes out the oldest ones now and then."""
     opened.add(action)
     opened.flush()
     if action.number % TRIMMED_EVERY == 0:
-        opened.execute(delete(Action).where(Action.number <= action.number - MOST_LINES))
+        opened.execute(delete(AuditEntry).where(AuditEntry.number <= action.number - MOST_LINES))
 
 
 def actions(engine: Engine) -> list[dict[str, Any]]:
     """The audit log, the latest line first."""
     with session(engine) as opened:
-        rows = opened.scalars(select(Action).order_by(Action.number.desc()))
+        rows = opened.scalars(select(AuditEntry).order_by(AuditEntry.number.desc()))
         return [{name: getattr(row, name) for name in ACTION_FIELDS} for row in rows]
 
 

@@ -6,7 +6,7 @@ import polars as pl
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from wattlock.lab import devices_page, log_page, over_time, over_time_page, papers, papers_page, tokens
+from wattlock.lab import change_page, devices_page, log_page, papers_answers, questions_page, tokens
 from wattlock.lab.collection import DEVICE_FIELDS, NoSuchRun
 from wattlock.lab.doors import Lab, Reader, allowed, written
 from wattlock.lab.layout import address_of_lab
@@ -32,9 +32,9 @@ def get_devices_as_data(lab: Lab, form: str) -> Response:
 @router.get("/change.{form}")
 def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | None = None) -> Response:
     """A case through the runs of a device and a study, DEVICE/STUDY, and where it changed."""
-    known, shown = over_time.asked_for(lab, series, case)
+    known, shown = change_page.asked_for(lab, series, case)
     if not form:
-        return HTMLResponse(over_time_page.over_time(known, shown))
+        return HTMLResponse(change_page.over_time(known, shown))
     if shown is None:
         raise NoSuchRun("no run is here yet", hint="push runs of one study on one device")
     return written(shown.table, form)
@@ -44,10 +44,10 @@ def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | 
 @router.get("/papers.{form}")
 def get_papers(request: Request, lab: Lab, form: str = "") -> Response:
     """The papers' questions, answered by what each device measured."""
-    found = papers.answered(lab)
+    found = papers_answers.answered(lab)
     if form:
-        return written(papers_page.frame(found), form)
-    return HTMLResponse(papers_page.papers(found, address_of_lab(request)))
+        return written(questions_page.frame(found), form)
+    return HTMLResponse(questions_page.papers(found, address_of_lab(request)))
 
 
 @router.get("/log", dependencies=[Keeper])

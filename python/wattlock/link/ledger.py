@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.distributions import COVERAGE
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import CURRENT, Radio
 from wattlock.energy.tasks import weakest

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field, create_model, model_validator
 
-from wattlock.definitions import Form, Shelf, Table, Text, suggestion, validated
+from wattlock.definitions import DefinitionForm, Shelf, Table, Text, suggestion, validated
 from wattlock.definitions.changes import changed as with_changes
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.ble import Ble
@@ -333,20 +333,20 @@ def label_of(name: str, changes: Mapping[str, Any]) -> str:
     return " ".join([name, *changed])
 
 
-def _message_form(name: str, title: str, standard: type[Table], radio: str) -> Form:
+def _message_form(name: str, title: str, standard: type[Table], radio: str) -> DefinitionForm:
     # In a file both keys must be there, by which the model is chosen.
     tag: Any = (standard.model_fields["standard"].annotation, ...)
     linear: Any = (Literal["linear"], ...)
     link = create_model(standard.__name__, __base__=standard, standard=tag)
     model = create_model(f"{standard.__name__}Message", __base__=RadioMessage, phy=linear, link=(link, ...))
     words = {"standard": name, "title": title, "radio": radio}
-    return Form(name, f"A message over {title}.", model, ("message", f"message-{name}"), words)
+    return DefinitionForm(name, f"A message over {title}.", model, ("message", f"message-{name}"), words)
 
 
 FORMS = {
     form.name: form
     for form in (
-        Form("wifi", "A scenario of 802.11: who sends what to whom over which air.", Scenario, ("wifi",)),
+        DefinitionForm("wifi", "A scenario of 802.11: who sends what to whom over which air.", Scenario, ("wifi",)),
         _message_form("ble", "Bluetooth Low Energy", Ble, "nrf52840-ble"),
         _message_form("802154", "IEEE 802.15.4", Ieee802154, "nrf52840-802154"),
         _message_form("lorawan", "LoRaWAN", Lorawan, "sx1262-lora"),

@@ -13,16 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wattlock.analysis.distributions import normal_quantiles
-from wattlock.analysis.draws import COVERAGE
+from wattlock.analysis.distributions import COVERAGE, normal_quantiles
 from wattlock.definitions import suggestion
-from wattlock.energy import cards, radio_cards
-from wattlock.energy.cards import Device
-from wattlock.energy.model import refuse as refuse_card
+from wattlock.energy import device_cards, radio_cards
+from wattlock.energy.device_cards import Device, clock_of, valued
+from wattlock.energy.device_cards import refuse as refuse_card
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import Radio
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest
-from wattlock.energy.valuing import clock_of, valued
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import payload, wifi_air
 from wattlock.link.framing import Role, State
@@ -97,7 +95,7 @@ def evaluate_each(
 
     * `shifted`: whether a signal is asked about 3 dB stronger and weaker too, for `LinkAnswer.positions`.
     """
-    shelves = _Shelves(*(cache(partial(room.load, own=user_cards)) for room in (radio_cards, cards)))
+    shelves = _Shelves(*(cache(partial(room.load, own=user_cards)) for room in (radio_cards, device_cards)))
     plans: list[_Prepared | RefusedScenario] = [
         or_refused(named.label, _prepared, named, ciphers, shelves, shifted) for named in requested
     ]

@@ -7,18 +7,17 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from wattlock.errors import InputError
-from wattlock.page.hosts import is_own
-from wattlock.page.module import NAME
-from wattlock.page.visits import MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
+from wattlock.page.visits import MOST_LINES_B, MOST_WORDS_B, NAME, Refusal, Visits
 
 KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".wasm": "application/wasm"}
 SCRIPTS = ("page.js", "worker.js", "clock.js", "instrument.js", "webcrypto.js", "ticker.js", "battery.js")
@@ -217,3 +216,20 @@ def serving(host: str, port: int, visits: Visits, tls: ssl.SSLContext | None = N
     finally:
         server.shutdown()
         server.server_close()
+
+
+LOCALHOST = "localhost"
+
+
+def is_own(host: str, names: Collection[str] = (LOCALHOST,)) -> bool:
+    """Whether a request's `Host` is an address in numbers or one of these names.
+
+    A foreign name that leads here is another site's, whose page would read what this server says (DNS rebinding).
+    """
+    name = ""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        ip_address(name)
+    except ValueError:
+        return name in names
+    return True

@@ -12,16 +12,17 @@ import polars as pl
 from wattlock.analysis import estimate, within
 from wattlock.analysis.discharges import curves
 from wattlock.energy import battery_cards, tasks
-from wattlock.energy.lifetime import Surroundings
-from wattlock.energy.model import without_card
-from wattlock.energy.valuing import clock_of, valued
+from wattlock.energy.battery_cards import Surroundings
+from wattlock.energy.device_cards import clock_of, valued, without_card
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture import NOT_COUNTED, census
-from wattlock.papers import discharges as battery_discharges
-from wattlock.papers import record, sending, transfers
-from wattlock.papers.exhibits import Material, Shown, show_all
-from wattlock.papers.judges import Capture, Discharge, Evidence, Judgement, Security, judge_all
-from wattlock.papers.judges.implementations import place_of
+from wattlock.papers import battery_life as battery_discharges
+from wattlock.papers import literature, transfer_times
+from wattlock.papers.all_exhibits import show_all
+from wattlock.papers.exhibit import DrawnExhibit, Material
+from wattlock.papers.implementations import place_of
+from wattlock.papers.judge import Capture, DischargeCurve, Evidence, Judgement, Security
+from wattlock.papers.themes import judge_all
 from wattlock.run.result import Result, open_one_kind
 from wattlock.security import status_of
 from wattlock.targets import Target, or_this_machine, probe, toolbox
@@ -36,7 +37,7 @@ DISCHARGING = ("3des-cbc", "cast128-cbc", "idea-cbc", "aes128-cbc")
 
 
 @dataclass(frozen=True)
-class Beside:
+class MaterialOptions:
     """What is read beside the runs.
 
     * `device`: the card that values them; `radio`, `battery`: those of sending, and of what joules empty.
@@ -67,11 +68,11 @@ class Judged(NamedTuple):
     """The papers on these runs: a judgement for each claim, and every exhibit."""
 
     judgements: list[Judgement]
-    exhibits: list[Shown]
+    exhibits: list[DrawnExhibit]
     gathered: Gathered
 
 
-def judge(runs: Sequence[str | Path], beside: Beside | None = None, *, target: Target | None = None) -> Judged:
+def judge(runs: Sequence[str | Path], beside: MaterialOptions | None = None, *, target: Target | None = None) -> Judged:
     """Judge every claim of the papers by runs, and make each of their figures and tables.
 
     * `runs`: paths, ids or `last`; of one build on one machine. Without any, and of one whose self-check failed, what
@@ -79,11 +80,11 @@ def judge(runs: Sequence[str | Path], beside: Beside | None = None, *, target: T
 
     Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
     """
-    gathered = gather(runs, beside or Beside(), or_this_machine(target))
+    gathered = gather(runs, beside or MaterialOptions(), or_this_machine(target))
     return Judged(judge_all(gathered.evidence), show_all(gathered.material), gathered)
 
 
-def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gathered:
+def gather(runs: Sequence[str | Path], beside: MaterialOptions, target: Target) -> Gathered:
     """Reads the runs and asks the probe and the toolbox for the rest.
 
     Raises as `judge`.
@@ -97,15 +98,15 @@ def gather(runs: Sequence[str | Path], beside: Beside, target: Target) -> Gather
     estimates = pl.concat(sound, how="diagonal_relaxed")
     # An emulator's times are drawn as such; no claim speaks of them.
     of_devices = estimates.filter(pl.col("time_evidence").ne_missing("emulated"))
-    papers, net = record.load(), toolbox.find()
-    sent = sending.send(papers, of_devices, net, beside.radio, allow_assumed=beside.allow_assumed)
+    papers, net = literature.load(), toolbox.find()
+    sent = transfer_times.send(papers, of_devices, net, beside.radio, allow_assumed=beside.allow_assumed)
     rows, _ = probe.catalogue(target)
     drawn, discharges, no_battery = _batteries(
         results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
     )
     counted = _capture(net, beside.capture)
     catalogue = [several[0] for several in rows.values()]
-    transferred = transfers.read(beside.transfers, catalogue)
+    transferred = transfer_times.read(beside.transfers, catalogue)
     evidence = Evidence(
         estimates=of_devices,
         transfers=sent.transfers,
@@ -149,7 +150,7 @@ def _batteries(
     card: str | None,
     *,
     allow_assumed: bool,
-) -> tuple[pl.DataFrame | None, list[Discharge], str]:
+) -> tuple[pl.DataFrame | None, list[DischargeCurve], str]:
     """Measured falls, else those by joules and a battery's card: curves, rows for the judges, why there are none."""
     measured = [
         discharge
@@ -170,7 +171,7 @@ def _batteries(
     chosen = battery_cards.load(card or BATTERY)
     try:
         discharges = battery_discharges.modelled(estimates, chosen, allow_assumed=allow_assumed)
-        plan = tasks.plan(
+        plan = tasks.battery_plan(
             chosen, "linear", [], draws=DRAWS, seed=1, at=Surroundings(20.0, 5.0), allow_assumed=allow_assumed
         )
         if able.is_empty():

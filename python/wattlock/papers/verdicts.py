@@ -9,11 +9,10 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis.counts import EMULATED
-from wattlock.papers.counted import CoreJudged, called
-from wattlock.papers.judges import Bounds, Compared, Effect, Judgement
-from wattlock.papers.judges.implementations import ERA
-from wattlock.papers.judges.verdict import failing
-from wattlock.papers.record import Claim, Papers
+from wattlock.papers.counted_claims import CoreJudged, called
+from wattlock.papers.implementations import ERA
+from wattlock.papers.judge import Bounds, ClaimComparison, Effect, Judgement, failing
+from wattlock.papers.literature import Claim, Papers
 
 EFFECT = {
     "effect_of": pl.String,
@@ -125,7 +124,7 @@ def _row(one: Judgement, claim: Claim) -> dict[str, Any]:
     }
 
 
-def _compared(one: Compared) -> dict[str, Any]:
+def _compared(one: ClaimComparison) -> dict[str, Any]:
     return {
         "finding": one.finding or None,
         "implementation": one.implementation,

@@ -37,7 +37,7 @@ LONGEST_PASSWORD_B = 1023
 
 
 @dataclass(frozen=True)
-class Limits:
+class DerivationLimits:
     """What deriving a key from a password may cost: libsodium's `opslimit` and `memlimit` (bytes) of scrypt."""
 
     operations: int
@@ -60,7 +60,7 @@ class Limits:
         return n, r, 1 if by_operations else max(1, operations // 4 // n // r)
 
 
-SENSITIVE = Limits(33_554_432, 2**30)
+SENSITIVE = DerivationLimits(33_554_432, 2**30)
 """libsodium's limits for what is seldom opened, as minisign takes them: seconds, and 1 GiB."""
 
 
@@ -166,7 +166,7 @@ class SecretKey:
         if derivation == SCRYPT:
             if password is None:
                 raise InputError(f"{named}: this key has a password", hint="name a file of it by --password-file")
-            body = _xor(body, _derived(password, salt, Limits(operations, memory_B)))
+            body = _xor(body, _derived(password, salt, DerivationLimits(operations, memory_B)))
         number, seed, public, sum_ = struct.unpack("<8s32s32s32s", body)
         key = cls(number, seed)
         if derivation == SCRYPT and sum_ != _checksum(number + seed + public):
@@ -180,12 +180,12 @@ class SecretKey:
         """The public key of it."""
         return PublicKey(self.number, self._ed25519().public_key().public_bytes_raw())
 
-    def file(self, password: str | None, limits: Limits = SENSITIVE) -> str:
+    def file(self, password: str | None, limits: DerivationLimits = SENSITIVE) -> str:
         """The key as a file, encrypted by a password; null leaves it open to who can read it."""
         body = self.number + self.seed + self.public.key
         salt, derivation = bytes(32), PLAIN
         if password is None:
-            limits, body = Limits(0, 0), body + bytes(32)
+            limits, body = DerivationLimits(0, 0), body + bytes(32)
         else:
             salt, derivation = os.urandom(32), SCRYPT
             body = _xor(body + _checksum(body), _derived(password, salt, limits))
@@ -278,7 +278,7 @@ def _checksum(key: bytes) -> bytes:
     return hashlib.blake2b(ED25519 + key, digest_size=32).digest()
 
 
-def _derived(password: str, salt: bytes, limits: Limits) -> bytes:
+def _derived(password: str, salt: bytes, limits: DerivationLimits) -> bytes:
     n, r, p = limits.scrypt()
     octets = password.encode()
     if len(octets) > LONGEST_PASSWORD_B:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from wattlock.advise.document import Cell, Figure, Link, Section, SplitFigure, caption
+from wattlock.advise.record import Cell, Figure, Link, Section, SplitFigure, caption
 from wattlock.report.chip import SHAPES, chip
 from wattlock.report.decision_figures import drawn
 from wattlock.report.markup import bullets, paragraphs, table, text, unbroken

@@ -2,7 +2,7 @@
 
 import math
 
-from wattlock.advise.document import Bar, DaysFigure, Figure, SplitFigure, caption
+from wattlock.advise.record import DaysBar, DaysFigure, Figure, SplitFigure, caption
 from wattlock.report import formats
 from wattlock.report.drawing import SMALL, WIDTH, Sheet, width_of
 from wattlock.report.look import colour
@@ -50,7 +50,7 @@ def _days(figure: DaysFigure) -> str:
     return sheet.svg()
 
 
-def _described(bar: Bar, times: float, unit: str) -> str:
+def _described(bar: DaysBar, times: float, unit: str) -> str:
     middle, low, high = (formats.number(value * times) for value in (bar.days, bar.low, bar.high))
     return f"{bar.name}{', decided' if bar.decided else ''}: {middle} {unit}, {low} to {high}"
 
@@ -76,7 +76,7 @@ def _reference(sheet: Sheet, value: float, most: float, foot: float) -> None:
     sheet.words(x, TOP - 13, f"no cryptography: {formats.number(value)}", anchor, "ink", SMALL)
 
 
-def _bar(sheet: Sheet, bar: Bar, top: float, times: float, most: float) -> None:
+def _bar(sheet: Sheet, bar: DaysBar, top: float, times: float, most: float) -> None:
     role = "link" if bar.decided else "muted"
     middle, low, high = (formats.number(value * times) for value in (bar.days, bar.low, bar.high))
     value = f"{middle} ({low} to {high})"

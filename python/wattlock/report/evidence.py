@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.core_classes import core_classes
+from wattlock.analysis.comparison import core_classes
 from wattlock.report.formats import cipher_name
 
 DRAWN_STATES = ("resolved", "unresolved")

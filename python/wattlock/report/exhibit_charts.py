@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wattlock.papers.exhibits import Panel
+from wattlock.papers.exhibit import Panel
 from wattlock.report.evidence import one_evidence
 from wattlock.report.formats import MISSING, number
 from wattlock.report.look import CATEGORY, colour

@@ -9,7 +9,7 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from wattlock.papers.exhibits import Drawing, Panel, Shown
+from wattlock.papers.exhibit import Diagram, DrawnExhibit, Panel
 from wattlock.report.diagrams import classified
 from wattlock.report.drawing import standalone
 from wattlock.report.exhibit_charts import chart
@@ -19,7 +19,7 @@ from wattlock.report.figure_files import WIDTH_PX, FigureFile, chart_svg, write_
 COLUMN_PX, ROW_PX = 120, 22
 
 
-def write_exhibits(folder: Path, shown: Sequence[Shown]) -> int:
+def write_exhibits(folder: Path, shown: Sequence[DrawnExhibit]) -> int:
     """Writes every panel and drawing into `folder` as ID.png or ID-2.png and so on; gives how many files.
 
     Raises InputError where the folder can't be written.
@@ -27,13 +27,13 @@ def write_exhibits(folder: Path, shown: Sequence[Shown]) -> int:
     return write_figures(folder, _figures(shown))
 
 
-def _figures(shown: Sequence[Shown]) -> Iterator[FigureFile]:
+def _figures(shown: Sequence[DrawnExhibit]) -> Iterator[FigureFile]:
     for one in shown:
         for number_of, (svg, rows) in enumerate(_parts(one), 1):
             yield FigureFile(one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}", svg, rows)
 
 
-def _parts(one: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
+def _parts(one: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
     for panel in one.panels:
         yield _svg(panel), panel.drawn
     for of in one.drawings:
@@ -61,7 +61,7 @@ def _table(panel: Panel) -> alt.Chart:
     return table.encode(x=x, y=y, text="words:N").properties(**size)
 
 
-def _drawn(of: Drawing) -> str:
+def _drawn(of: Diagram) -> str:
     if of.kind != "bitmap":
         return standalone(drawing(of))
     side = of.data["side_px"]
@@ -72,7 +72,7 @@ def _drawn(of: Drawing) -> str:
     )
 
 
-def _rows(of: Drawing) -> pl.DataFrame:
+def _rows(of: Diagram) -> pl.DataFrame:
     """What a drawing shows, as rows."""
     if of.kind == "exchange":
         parties = of.data["parties"]

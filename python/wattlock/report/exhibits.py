@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.papers.exhibits import Drawing, Panel
+from wattlock.papers.exhibit import Diagram, Panel
 from wattlock.report import diagrams
 from wattlock.report.exhibit_charts import LINES_PX, chart, intervals
 from wattlock.report.formats import MISSING, number
@@ -30,7 +30,7 @@ def figure(panel: Panel) -> str:
     )
 
 
-def drawing(of: Drawing) -> str:
+def drawing(of: Diagram) -> str:
     """A diagram as SVG, the bitmap as an image."""
     data: Mapping[str, Any] = of.data
     if of.kind == "exchange":
@@ -47,7 +47,7 @@ def drawing(of: Drawing) -> str:
     return f'<img class="bitmap" alt="{words}" width="{side}" height="{side}" src="data:image/png;base64,{shown}">'
 
 
-def caption(of: Drawing) -> str:
+def caption(of: Diagram) -> str:
     """The title of a drawing where it has one of its own."""
     return str(of.data.get("title", ""))
 

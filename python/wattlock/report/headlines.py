@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wattlock.papers.headlines import Answer, Headline
+from wattlock.papers.nine_questions import Headline, HeadlineAnswer
 from wattlock.report.markup import text, unbroken
 from wattlock.report.strips import Axis, Row, axis_of, picture
 
@@ -25,7 +25,7 @@ def cards(headlines: Sequence[Headline]) -> str:
     return f'{KEY}<div class="headlines">{drawn}</div>'
 
 
-def rows_of(answer: Answer) -> list[Row]:
+def rows_of(answer: HeadlineAnswer) -> list[Row]:
     """The marks of an answer as rows of its picture."""
     return [
         Row(

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from wattlock.papers.citations import bibtex, published
-from wattlock.papers.counted import CoreJudged
-from wattlock.papers.exhibits import Shown
-from wattlock.papers.headlines import headlines
-from wattlock.papers.judges import Basis, Bounds, Compared, Judgement, Verdict
-from wattlock.papers.judges.implementations import KINDS
-from wattlock.papers.judges.verdict import DECIDED, OPEN, Finding, failing
-from wattlock.papers.record import Claim, Contradiction, Papers, Source
+from wattlock.papers.counted_claims import CoreJudged
+from wattlock.papers.exhibit import DrawnExhibit
+from wattlock.papers.implementations import KINDS
+from wattlock.papers.judge import DECIDED, OPEN, Basis, Bounds, ClaimComparison, Finding, Judgement, Verdict, failing
+from wattlock.papers.literature import Claim, Contradiction, Papers, PaperSource, bibtex, published
+from wattlock.papers.nine_questions import headlines
 from wattlock.report import formats
 from wattlock.report.exhibits import caption, drawing, figure
 from wattlock.report.headlines import cards
@@ -88,7 +86,7 @@ def papers_page(
     run: PapersFacts,
     papers: Papers,
     judgements: Sequence[Judgement],
-    shown: Sequence[Shown],
+    shown: Sequence[DrawnExhibit],
     cores: Sequence[CoreJudged] = (),
 ) -> str:
     """The page as HTML: the same judgements and exhibits give the same bytes.
@@ -166,7 +164,9 @@ def bases(judgements: Sequence[Judgement]) -> list[str]:
     return formatted
 
 
-def _chapter(source: Source, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[Shown]) -> str:
+def _chapter(
+    source: PaperSource, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit]
+) -> str:
     own = {one.id: one for one in papers.claims if source.id in one.source}
     first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
     shown_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
@@ -237,7 +237,7 @@ def _compared(one: Judgement, claim: Claim) -> str:
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
 
 
-def _comparison(one: Compared) -> str:
+def _comparison(one: ClaimComparison) -> str:
     value, interval = amounts(one.effect)
     holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
     if one.holds is False and one.failing:
@@ -267,7 +267,7 @@ def _exhibit_of(name: str) -> str:
     return f"{next(words for source, words in SHORT.items() if name.startswith(f'{source}-'))}, {exhibit_name(name)}"
 
 
-def _exhibit(one: Shown) -> str:
+def _exhibit(one: DrawnExhibit) -> str:
     panels = "".join(figure(panel) for panel in one.panels)
     drawings = "".join(f"<figure>{_captioned(caption(of))}{drawing(of)}</figure>" for of in one.drawings)
     plates = f'<div class="plates">{drawings}{panels}</div>' if one.panels or one.drawings else ""
@@ -318,7 +318,7 @@ def _contradiction(one: Contradiction, claims: Mapping[str, Claim]) -> str:
     )
 
 
-def _unknown(papers: Papers, shown: Sequence[Shown], judgements: Sequence[Judgement]) -> str:
+def _unknown(papers: Papers, shown: Sequence[DrawnExhibit], judgements: Sequence[Judgement]) -> str:
     own = {claim.id: claim for claim in papers.claims}
     items = [f"The papers do not say: {', '.join(papers.conditions['not_said']['items'])}."]
     lacking = [one for one in shown if one.missing]

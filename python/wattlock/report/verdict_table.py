@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from wattlock.papers.judges import Effect, Judgement, Verdict
-from wattlock.papers.record import THEMES, Claim
+from wattlock.papers.judge import Effect, Judgement, Verdict
+from wattlock.papers.literature import THEMES, Claim
 from wattlock.report import formats
 from wattlock.report.markup import table, text, unbroken
 from wattlock.report.strips import Row, axis_of, picture

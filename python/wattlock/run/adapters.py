@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wattlock.errors import InputError
-from wattlock.study.cases import CatalogueRow
-from wattlock.study.inputs import sha256
-from wattlock.targets.facts import CountedCore
+from wattlock.study.cases import CatalogueRow, sha256
+from wattlock.targets.target import CountedCore
 
 MANIFEST = "adapter.toml"
 

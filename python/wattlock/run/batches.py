@@ -25,9 +25,9 @@ import polars as pl
 import wattlock.analysis
 from wattlock.analysis import estimate, paired, within
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import cache_folder
-from wattlock.store.schema import causes as known_causes
+from wattlock.store.records import causes as known_causes
+from wattlock.store.run_folder import sums_sha256
 
 BATCHES_AT_ONCE = 2**16
 """So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""

@@ -15,19 +15,19 @@ from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting, forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
-from wattlock.run.energy import Choice, describe
+from wattlock.run.energy import MeterChoice, describe
 from wattlock.run.keep_trying import KeepTrying, extended
 from wattlock.run.paired import PairedPlan
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks
 from wattlock.store import RunFolder, find, plan_lines, run_id
-from wattlock.store.shelf import ROOT, remember
+from wattlock.store.run_plan import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import CatalogueRow, Rows, core_classes_of
 from wattlock.study.study import MOST_PROCESSES, with_looks
 from wattlock.targets import Target, or_this_machine, probe
-from wattlock.targets.facts import Facts, refuse_emulated
+from wattlock.targets.target import Facts, refuse_emulated
 
 OWN_TIMES = "and durations are right, but a battery's log has the device's times"
 """What a clock that is wrong does to a run: none of its numbers is a difference of two clocks."""
@@ -61,7 +61,7 @@ class Request:
     only: Sequence[str] = ()
     libraries: Mapping[str, Path] = field(default_factory=dict)
     source: Path | None = None
-    meter: Choice | None = None
+    meter: MeterChoice | None = None
     discharge: DischargePlan | None = None
     card: KeptCard | None = None
     core_classes: Sequence[str] = ()
@@ -248,7 +248,7 @@ def resume(
     metered = discharge = None
     if meter:
         kind = core_classes_of(folder.cases())[0]
-        metered = _metered(target, Choice(meter["name"], meter["baseline"], sys_root, stream), kind)
+        metered = _metered(target, MeterChoice(meter["name"], meter["baseline"], sys_root, stream), kind)
     if battery:
         levels = (battery["until_percent"], battery["repeats"], battery["from_percent"])
         discharge = DischargePlan(battery["name"], *levels, battery.get("log_every_s", LOG_EVERY_S), sys_root)
@@ -302,7 +302,7 @@ def _first_class(study: Study, request: Request) -> str | None:
     return next(iter([*request.core_classes, *study.core_classes()]), None)
 
 
-def _metered(target: Target, choice: Choice, core_class: str | None) -> tuple[Choice, dict[str, Any]]:
+def _metered(target: Target, choice: MeterChoice, core_class: str | None) -> tuple[MeterChoice, dict[str, Any]]:
     """The meter for the processor that is measured on first, and what it says of itself."""
     if (emulator := target.facts().emulator) is not None:
         refuse_emulated(emulator)

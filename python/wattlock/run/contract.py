@@ -20,10 +20,8 @@ from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
 from wattlock.store.bounds import NotARecord
-from wattlock.store.faults import fault, kinds
-from wattlock.store.records import Other, parse
-from wattlock.store.schema import KNOWN
-from wattlock.targets.hearing import Limits, Refused
+from wattlock.store.records import KNOWN, Other, fault, kinds, parse
+from wattlock.targets.target import LimitExceeded, Limits
 
 GO_ON = "what was measured is kept; `wattlock run --resume` goes on"
 
@@ -68,7 +66,7 @@ def left_out_where_broken(folder: RunFolder, process: int) -> Iterator[None]:
     """Notes a process that did not keep to its plan, so that nothing of it counts and it is measured anew."""
     try:
         yield
-    except (Broken, Refused) as error:
+    except (Broken, LimitExceeded) as error:
         folder.leave_out(process, error.message)
         raise
 

@@ -25,8 +25,7 @@ from wattlock.store import RunFolder
 from wattlock.store.records import Other
 from wattlock.study import Case, CatalogueRow
 from wattlock.targets import Target, probe
-from wattlock.targets.facts import CountedCore
-from wattlock.targets.hearing import Limits
+from wattlock.targets.target import CountedCore, Limits
 
 SEED = 1
 """Of keys and packets in every run: what operands decide is no difference between two versions of a cipher."""

@@ -13,10 +13,10 @@ import polars as pl
 from wattlock.analysis import counts
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.store import RunFolder, find
-from wattlock.targets.facts import CountedCore
+from wattlock.targets.target import CountedCore
 
 if TYPE_CHECKING:
-    from wattlock.targets.cores import Core
+    from wattlock.targets.parts import CoreError
 
 OF_A_BOARD = (
     "the time: the clock of the board is what its file says, and was not measured",
@@ -140,9 +140,9 @@ class Counts:
         return next(iter(self.estimates["cycles_error_percent"].drop_nulls()), None)
 
     @cached_property
-    def described(self) -> Core | None:
+    def described(self) -> CoreError | None:
         """What is known of the core today; null where this wattlock doesn't know it."""
-        from wattlock.targets.cores import CORES
+        from wattlock.targets.parts import CORES
 
         try:
             return CORES.load(self.core)[1]
@@ -243,7 +243,7 @@ def _without_cycles(counted: CountedCore) -> str:
     """Why a count on a core has no cycles."""
     if counted.board is not None:
         return f"no cycles: the clock of {counted.board} is not its core's"
-    from wattlock.targets.cores import CORES
+    from wattlock.targets.parts import CORES
 
     try:
         has_rules = CORES.load(counted.core)[1].pipeline is not None

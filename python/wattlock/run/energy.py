@@ -41,7 +41,7 @@ step so finely that their edges alone count."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class MeterChoice:
     """What a run is measured with.
 
     * `meter`: a name of `wattlock-probe meters`; `baseline`: idle, spin or memcpy; `sys_root`, `stream`: where the
@@ -84,7 +84,7 @@ def _content(target: Target, place: str) -> bytes | None:
         return None
 
 
-def describe(target: Target, choice: Choice) -> dict[str, Any]:
+def describe(target: Target, choice: MeterChoice) -> dict[str, Any]:
     """What the meter is, by a process that opens it, waits until its counter moves, and measures nothing.
 
     Raises ProbeError where it can't be read, stands still, or counts another package than that of the choice's
@@ -116,7 +116,7 @@ class EnergyBlocks:
     bench: Bench
     cases: Sequence[Case]
     seed: int
-    choice: Choice
+    choice: MeterChoice
     meter: Mapping[str, Any]
     cpus: Mapping[str | None, int | None]
     report: Callable[[int, int], None] = lambda _done, _all: None

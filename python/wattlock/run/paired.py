@@ -18,7 +18,7 @@ import polars as pl
 
 from wattlock.analysis import estimate, paired, self_checks
 from wattlock.analysis.comparison import verdict
-from wattlock.analysis.consensus import consensus
+from wattlock.analysis.estimate import consensus
 from wattlock.errors import InputError
 from wattlock.run import shards
 from wattlock.run.timing import Timing

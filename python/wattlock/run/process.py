@@ -19,7 +19,7 @@ from wattlock.run.shards import Order
 from wattlock.store import RunFolder
 from wattlock.store.records import record_of
 from wattlock.targets import Target
-from wattlock.targets.programs import complaint_in, hint_in
+from wattlock.targets.target import complaint_in, hint_in
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import (
-    core_classes,
-    crossings,
-    discharges,
-    energy_blocks,
-    estimate,
-    paired,
-    pauses,
-    ranking,
-    self_checks,
-)
-from wattlock.analysis.discharges import Full
+from wattlock.analysis import comparison, crossover, discharges, energy_blocks, estimate, paired, ranking, self_checks
+from wattlock.analysis.discharges import FullCharge
 from wattlock.errors import InputError, StoreError
 from wattlock.run import batches, validity
 from wattlock.run.counts import refuse_counted
@@ -166,14 +156,14 @@ class Result:
             estimates = estimates.join(self.energies.select(named), on="case", how="left", maintain_order="left")
         matters = self.plan["study"]["smallest_effect_percent"] / 100
         smallest, excess = max(ranking.SMALLEST_CLAIM, matters), self_checks.aa_excess(self.verdicts)
-        return core_classes.compare_core_classes(estimates, self.across, smallest, excess)
+        return comparison.compare_core_classes(estimates, self.across, smallest, excess)
 
     @cached_property
     def discharges(self) -> pl.DataFrame | None:
         """What a call takes out of the battery, with its case; null where none was discharged."""
         return self.discharged_by(None)
 
-    def discharged_by(self, full: Full | None) -> pl.DataFrame | None:
+    def discharged_by(self, full: FullCharge | None) -> pl.DataFrame | None:
         """The same with the joules of a gauge that tells percents alone; `full`: what that battery holds."""
         if self.battery is None:
             return None
@@ -185,12 +175,12 @@ class Result:
     def after_pause(self) -> pl.DataFrame:
         """Each first call after a pause beside calls one after another, as of `compare_after_pause`."""
         matters = self.plan["study"]["smallest_effect_percent"] / 100
-        return pauses.compare_after_pause(self.estimates, self.across, max(ranking.SMALLEST_CLAIM, matters))
+        return comparison.compare_after_pause(self.estimates, self.across, max(ranking.SMALLEST_CLAIM, matters))
 
     @cached_property
     def crossings(self) -> list[str]:
         """From which size on a browser's own AES is faster, a line each; empty where the run is invalid or of none."""
-        return [] if self.reasons else crossings.crossings(self.estimates, self.plan["study"]["looks"])
+        return [] if self.reasons else crossover.crossings(self.estimates, self.plan["study"]["looks"])
 
     @property
     def _states_of_wide_code(self) -> str | None:

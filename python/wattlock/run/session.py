@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from wattlock.errors import StudyError
 from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
-from wattlock.run.energy import Choice, EnergyBlocks
+from wattlock.run.energy import EnergyBlocks, MeterChoice
 from wattlock.run.keep_trying import recalled
 from wattlock.run.paired import PairedPlan, PairedTiming
 from wattlock.run.process import Bench
@@ -24,7 +24,7 @@ from wattlock.study import Case, InputFile, Study
 from wattlock.study.cases import core_classes_of
 from wattlock.study.samples import SAMPLES, grow
 from wattlock.targets import Target
-from wattlock.targets.scratch import scratch
+from wattlock.targets.target import scratch
 
 
 class Listener(Protocol):
@@ -62,7 +62,7 @@ class Session:
     study: Study
     target: Target
     libraries: Mapping[str, Path]
-    metered: tuple[Choice, Mapping[str, Any]] | None = None
+    metered: tuple[MeterChoice, Mapping[str, Any]] | None = None
     discharge: DischargePlan | None = None
 
     def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> int:

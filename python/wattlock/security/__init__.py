@@ -1,7 +1,17 @@
 """How each cipher stands, by sourced statements, and the rules of advice that follow."""
 
-from wattlock.security.book import Authority, Book, Limit, Status, load, parse, statements
-from wattlock.security.status import Cited, SecurityStatus, status_of
+from wattlock.security.status import (
+    Authority,
+    Book,
+    Cited,
+    Limit,
+    SecurityStatus,
+    Status,
+    load,
+    parse,
+    statements,
+    status_of,
+)
 
 __all__ = [
     "Authority",

@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wattlock.store.folder import RunFolder
-    from wattlock.store.plan import plan_lines, run_id
     from wattlock.store.records import Recovery
-    from wattlock.store.shelf import find, runs
+    from wattlock.store.run_folder import RunFolder
+    from wattlock.store.run_plan import find, plan_lines, run_id, runs
 
 __all__ = ["Recovery", "RunFolder", "find", "plan_lines", "run_id", "runs"]
 _OF = {
     "Recovery": "records",
-    "RunFolder": "folder",
-    "find": "shelf",
-    "plan_lines": "plan",
-    "run_id": "plan",
-    "runs": "shelf",
+    "RunFolder": "run_folder",
+    "find": "run_plan",
+    "plan_lines": "run_plan",
+    "run_id": "run_plan",
+    "runs": "run_plan",
 }
 
 

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PrivateAttr
 
-from wattlock.definitions import Form, Problem, Shelf, Table, refusal, shown
+from wattlock.definitions import DefinitionForm, Problem, Shelf, Table, refusal, shown
 from wattlock.definitions.constants import constant
-from wattlock.definitions.problems import path_of
+from wattlock.definitions.toml import path_of
 from wattlock.errors import StudyError
 from wattlock.study.samples import SampleKind
 
@@ -124,7 +124,7 @@ class Study(Table):
         return list(dict.fromkeys(kind for grid in self.grid for kind in grid.data or []))
 
 
-FORM = Form("study", "A study: what is measured, and how well it must be known.", Study, ("study",))
+FORM = DefinitionForm("study", "A study: what is measured, and how well it must be known.", Study, ("study",))
 STUDIES = Shelf("study", "studies", "studies", Study, error_class=StudyError)
 
 

@@ -14,8 +14,11 @@ from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import lowpower, wifi
 from wattlock.link.ledger import LinkAnswer, figures
 from wattlock.link.scenario import RefusedScenario, under
-from wattlock.sweep import beside_ns3, cores, lives, resampled
-from wattlock.sweep.plan import Chunk, Kind, Plan, Ready
+from wattlock.sweep import rows as beside_ns3
+from wattlock.sweep import rows as cores
+from wattlock.sweep import rows as lives
+from wattlock.sweep import rows as resampled
+from wattlock.sweep.plan import Chunk, Kind, Ready, SweepPlan
 from wattlock.targets import toolbox
 
 Row: TypeAlias = dict[str, Any]
@@ -101,7 +104,7 @@ LAST: Columns = {"evidence": pl.String, "error": pl.String, "hint": pl.String}
 ANSWERED = {name for of in (*OF_KIND.values(), LAST) for name in of}
 
 
-def columns(plan: Plan) -> Columns:
+def columns(plan: SweepPlan) -> Columns:
     """The columns of a sweep's rows: what varies by its path, then the answers of the kinds that there are."""
     values: dict[str, list[Any]] = {}
     for grid in plan.grids:
@@ -112,7 +115,7 @@ def columns(plan: Plan) -> Columns:
     return FIRST | {path: _type_of(several) for path, several in values.items()} | answers | LAST
 
 
-def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
+def answered(plan: SweepPlan, chunk: Chunk) -> pl.DataFrame:
     """The rows of a chunk, with the columns of the sweep.
 
     Raises ProbeError where a program fails.
@@ -128,7 +131,7 @@ def answered(plan: Plan, chunk: Chunk) -> pl.DataFrame:
     return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 
 
-def refuse_hopeless(plan: Plan) -> None:
+def refuse_hopeless(plan: SweepPlan) -> None:
     """Raises InputError where none of the first rows of a grid can be, EvidenceError where numbers need consent."""
     taken = FIRST.keys() | LAST.keys() | {name for grid in plan.grids for name in OF_KIND[grid.kind]}
     for grid in plan.grids:
@@ -154,11 +157,11 @@ def refuse_hopeless(plan: Plan) -> None:
             raise InputError(what, hint=errors[0].hint)
 
 
-Answers: TypeAlias = "Callable[[Plan, Sequence[Any]], Iterator[Row | WattlockError]]"
+Answers: TypeAlias = "Callable[[SweepPlan, Sequence[Any]], Iterator[Row | WattlockError]]"
 Combination: TypeAlias = tuple[str, dict[str, Any], dict[str, Any]]
 
 
-def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
+def asked(plan: SweepPlan, grid: Ready, name: str, tables: dict[str, Any], varied: Mapping[str, Any]) -> Any:
     """What a combination asks: a scenario of 802.11, a message of another radio, a question of advice, a life, a case.
 
     Raises InputError where it can't be asked.
@@ -167,16 +170,16 @@ def asked(plan: Plan, grid: Ready, name: str, tables: dict[str, Any], varied: Ma
     if grid.kind in {"wifi", "ns3", "linear"}:
         return under(name, tables, changes, plan.ciphers)
     if grid.kind == "battery":
-        return lives.checked(name, tables, changes)
+        return lives.checked_lives(name, tables, changes)
     if grid.kind == "run":
         return resampled.checked(name, tables, changes)
     label = f"profile {name}"
-    if cores.KEY in changes:
+    if cores.CORE_KEY in changes:
         changes = cores.on_core(label, tables, changes, plan.own)
     return question.checked(label, tables, changes)
 
 
-def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
+def _ready(plan: SweepPlan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
     """What each combination asks, or the error that says why it can't be asked."""
     label = {"advise": "profile", "battery": "battery", "run": "run"}.get(grid.kind, "link")
     every = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
@@ -184,7 +187,7 @@ def _ready(plan: Plan, grid: Ready, combinations: Sequence[Combination]) -> list
 
 
 def _results(
-    plan: Plan, grid: Ready, combinations: Sequence[Combination], by: Mapping[Kind, Answers] | None = None
+    plan: SweepPlan, grid: Ready, combinations: Sequence[Combination], by: Mapping[Kind, Answers] | None = None
 ) -> Iterator[Row | WattlockError]:
     """What is answered to each combination, or why it can't be.
 
@@ -195,7 +198,7 @@ def _results(
     return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
 
 
-def _wifi(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _wifi(plan: SweepPlan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
     net, user_cards, allow_assumed = toolbox.find(), plan.own, plan.allow_assumed
     answers = wifi.evaluate_each(
         requested, net, plan.ciphers, user_cards=user_cards, allow_assumed=allow_assumed, shifted=False
@@ -203,7 +206,7 @@ def _wifi(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]
     return map(_link_row, answers)
 
 
-def _linear(plan: Plan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _linear(plan: SweepPlan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
     return map(_link_row, lowpower.evaluate_each(requested, user_cards=plan.own, allow_assumed=plan.allow_assumed))
 
 
@@ -213,7 +216,7 @@ def _link_row(answer: LinkAnswer | RefusedScenario) -> Row | WattlockError:
     return figures(answer)
 
 
-def _advise(plan: Plan, every: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
+def _advise(plan: SweepPlan, every: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
     def row(one: question.Question) -> Row:
         advice = advise(one, own=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
         best: Row = advice.ranked.row(0, named=True)
@@ -223,26 +226,26 @@ def _advise(plan: Plan, every: Sequence[question.Question]) -> Iterator[Row | Wa
     return (_or_error(row, one) for one in every)
 
 
-def _ns3(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _ns3(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
     for named, one in zip(every, beside_ns3.figures(every, plan.ciphers), strict=True):
         yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else one | {"evidence": "modelled"}
 
 
-def _ns3_tried(plan: Plan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _ns3_tried(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
     """Whether ns-3 can be asked, without its 20 s to start."""
     for named, one in zip(every, beside_ns3.described(every, plan.ciphers), strict=True):
         yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else {}
 
 
-def _battery(plan: Plan, every: Sequence[lives.Carried]) -> Iterator[Row | WattlockError]:
-    def row(carried: lives.Carried) -> Row:
-        return lives.figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
+def _battery(plan: SweepPlan, every: Sequence[lives.BatteryRow]) -> Iterator[Row | WattlockError]:
+    def row(carried: lives.BatteryRow) -> Row:
+        return lives.lives_figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
 
     return (_or_error(row, one) for one in every)
 
 
-def _run(plan: Plan, every: Sequence[resampled.Case]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
-    return (_or_error(resampled.figures, one) for one in every)
+def _run(plan: SweepPlan, every: Sequence[resampled.RunCase]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
+    return (_or_error(resampled.resampled_figures, one) for one in every)
 
 
 ANSWERS: dict[Kind, Answers] = {

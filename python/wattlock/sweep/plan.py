@@ -1,27 +1,38 @@
 """A sweep made ready: what its rows are made of, in chunks that any worker answers alike."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field
+from pydantic_core import ErrorDetails
 
 from wattlock.advise import question
+from wattlock.definitions import DefinitionForm, Problem, Shelf, Table, Text, refusal, shown
+from wattlock.definitions.toml import path_of
 from wattlock.energy import battery_cards
-from wattlock.errors import InputError
+from wattlock.errors import InputError, ProbeError
 from wattlock.link import ns3, scenario
 from wattlock.study.cases import CatalogueRow
-from wattlock.sweep import beside_ns3, cores, resampled
-from wattlock.sweep.definition import MOST_ROWS, Grid, Sweep, too_many
-from wattlock.sweep.made_by import builds
+from wattlock.sweep import rows as beside_ns3
+from wattlock.sweep import rows as cores
+from wattlock.sweep import rows as resampled
 from wattlock.targets import Target
+from wattlock.targets import toolbox as own_builds
 from wattlock.targets.probe import first_rows
 
 Source: TypeAlias = tuple[str, dict[str, Any]]
+
 Kind = Literal["wifi", "ns3", "linear", "advise", "battery", "run"]
+
 CIPHER, PLAINTEXT = "payload.cipher", "none"
+
 CHUNK_ROWS: dict[Kind, int] = {"wifi": 200, "ns3": 100, "linear": 1_000, "advise": 10, "battery": 100, "run": 100}
 """Rows of a chunk: seconds of work, so that little is lost with a worker and little is spent on handing out; more for
 ns-3, which takes 20 s to start."""
@@ -85,7 +96,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """All that decides the rows.
 
     * `ciphers`: rows of the catalogue by id. `cards`: the user's folder. `day`: from which a lifetime of data counts.
@@ -122,7 +133,7 @@ class Plan:
             before += rows
         return found
 
-    def on(self, day: str) -> "Plan":
+    def on(self, day: str) -> SweepPlan:
         """The same, begun on another day."""
         return replace(self, day=day)
 
@@ -131,9 +142,47 @@ class Plan:
         return json.dumps(asdict(self), ensure_ascii=False, default=str) + "\n"
 
 
+class SweepGrid(Table):
+    """Scenarios, profiles, batteries or runs under every combination of values.
+
+    * `link`: scenarios of `wattlock link`; `advise`: profiles of `wattlock advise`; `battery`: battery cards; `run`:
+      sealed runs; one of them.
+    * `vary`: lists of values by the path that they change, as of --set; `fixed`: paths that have one value.
+    """
+
+    link: list[Text] | None = Field(default=None, min_length=1)
+    advise: list[Text] | None = Field(default=None, min_length=1)
+    battery: list[Text] | None = Field(default=None, min_length=1)
+    run: list[Text] | None = Field(default=None, min_length=1)
+    vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default_factory=dict)
+    fixed: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def over(self) -> list[str]:
+        """The keys that name what the grid is over; one of `OVER`, where it is right."""
+        return [key for key in OVER if getattr(self, key) is not None]
+
+    @property
+    def names(self) -> list[str]:
+        """The scenarios, the profiles, the batteries or the runs."""
+        return self.link or self.advise or self.battery or self.run or []
+
+    @property
+    def rows(self) -> int:
+        """How many combinations there are."""
+        return len(self.names) * math.prod(len(values) for values in self.vary.values())
+
+
+class Sweep(Table):
+    """What is asked, and the grids of it."""
+
+    title: Text
+    grid: list[SweepGrid] = Field(min_length=1)
+
+
 def planned(
     sweep: Sweep, target: Target, *, own: Path | None = None, allow_assumed: bool = False, today: date | None = None
-) -> Plan:
+) -> SweepPlan:
     """A sweep made ready.
 
     * `target`: whose probe knows the catalogue. `own`: the user's folder of cards.
@@ -150,7 +199,7 @@ def planned(
     if with_ns3:
         ns3.version()
     named = {value for grid in grids for value in _ciphers(grid) if isinstance(value, str)}
-    return Plan(
+    return SweepPlan(
         sweep.title,
         grids,
         first_rows(target, sorted(named - {PLAINTEXT})),
@@ -161,7 +210,7 @@ def planned(
     )
 
 
-def _ready(number: int, grid: Grid, own: Path | None) -> Iterator[Ready]:
+def _ready(number: int, grid: SweepGrid, own: Path | None) -> Iterator[Ready]:
     kind = _kind(number, grid)
     sources = [_source(kind, name, own) for name in grid.names]
     # As they come back from the plan's file: a time of TOML is text there, and no key takes one.
@@ -174,10 +223,10 @@ def _ready(number: int, grid: Grid, own: Path | None) -> Iterator[Ready]:
                 inside = next(iter(value), "key")
                 what = f"grid[{number}].fixed.{path}: would take the place of the whole table of {name}"
                 raise InputError(what, hint=f'a path stands in quotation marks: "{path}.{inside}" = ...')
-    for core in [*vary.get(cores.KEY, ()), *([fixed[cores.KEY]] if cores.KEY in fixed else ())]:
+    for core in [*vary.get(cores.CORE_KEY, ()), *([fixed[cores.CORE_KEY]] if cores.CORE_KEY in fixed else ())]:
         cores.refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
     if kind == "ns3":
-        fixed |= {beside_ns3.KEY: beside_ns3.OURS}
+        fixed |= {beside_ns3.ENGINE_KEY: beside_ns3.OURS}
     if kind == "run":
         yield from _runs(number, sources, vary, fixed)
     else:
@@ -194,12 +243,12 @@ def _runs(number: int, sources: Sequence[Source], vary: dict[str, Any], fixed: d
         if run["hash"] in seen:
             raise InputError(f"grid[{number}].run: {name} is named twice", hint="leave one of them out")
         seen.add(run["hash"])
-        named = resampled.KEY in vary or resampled.KEY in fixed
-        cases = {} if named else {resampled.KEY: resampled.numbers(run)}
+        named = resampled.CASE_KEY in vary or resampled.CASE_KEY in fixed
+        cases = {} if named else {resampled.CASE_KEY: resampled.numbers(run)}
         yield Ready(number, "run", [(name, run)], {**cases, **vary}, fixed, CHUNK_ROWS["run"])
 
 
-def _kind(number: int, grid: Grid) -> Kind:
+def _kind(number: int, grid: SweepGrid) -> Kind:
     """What answers a grid. Raises InputError where ns-3 would be one of several engines."""
     if grid.run:
         return "run"
@@ -209,10 +258,10 @@ def _kind(number: int, grid: Grid) -> Kind:
         return "advise"
     if scenario.messages_among(grid.names):
         return "linear"
-    if beside_ns3.ENGINE in grid.vary.get(beside_ns3.KEY, ()):
+    if beside_ns3.ENGINE in grid.vary.get(beside_ns3.ENGINE_KEY, ()):
         hint = 'a grid with "engine" = "ns3" under [grid.fixed] has the answers of both, of ns-3 and of dcf'
-        raise InputError(f"grid[{number}].vary.{beside_ns3.KEY}: ns3 is not among what varies", hint=hint)
-    return "ns3" if grid.fixed.get(beside_ns3.KEY) == beside_ns3.ENGINE else "wifi"
+        raise InputError(f"grid[{number}].vary.{beside_ns3.ENGINE_KEY}: ns3 is not among what varies", hint=hint)
+    return "ns3" if grid.fixed.get(beside_ns3.ENGINE_KEY) == beside_ns3.ENGINE else "wifi"
 
 
 def _source(kind: Kind, name: str, own: Path | None) -> Source:
@@ -254,3 +303,85 @@ def _refuse_file(label: str, path: str, value: Any) -> None:
     if isinstance(value, str) and value.endswith(".toml"):
         hint = "lay the card into a folder of your own, name that by --cards, and the card by its name"
         raise InputError(f"{label}: {value}: a sweep reads no file beside its own", hint=hint)
+
+
+MOST_ROWS = 1_000_000
+"""Beyond it the rows of one table don't fit into a small machine's memory."""
+
+OVER = ("link", "advise", "battery", "run")
+
+
+def _quoted(error: ErrorDetails) -> Problem | None:
+    """A path without its quotation marks is a table of TOML."""
+    if error["type"] != "list_type" or not isinstance(error["input"], dict):
+        return None
+    *_, key = error["loc"]
+    inside = next(iter(error["input"]), "key")
+    hint = f'a path stands in quotation marks: "{key}.{inside}" = [...]'
+    return Problem(path_of(error["loc"]), f"must be a list, is {shown(error['input'])}", hint)
+
+
+FORM = DefinitionForm("sweep", "A sweep: many scenarios or questions, answered into one table.", Sweep, ("sweep",))
+
+SWEEPS = Shelf("sweep", "sweeps", "sweeps", Sweep, wording=_quoted)
+
+
+def load(name_or_path: str | Path) -> Sweep:
+    """Read a sweep: one that comes with wattlock, by its name, or a TOML file.
+
+    Raises InputError where there is none, naming everything that is wrong with it.
+    """
+    found = SWEEPS.find(name_or_path)
+    sweep = SWEEPS.checked(found.label, SWEEPS.tables(found))
+    if problems := list(_problems(sweep)):
+        raise refusal(found.label, problems)
+    return sweep
+
+
+def _problems(sweep: Sweep) -> Iterator[Problem]:
+    if (rows := sum(grid.rows for grid in sweep.grid)) > MOST_ROWS:
+        yield Problem("", *too_many(rows))
+    for number, grid in enumerate(sweep.grid):
+        if len(grid.over) != 1:
+            has = f"has {' and '.join(grid.over)}" if grid.over else f"has none of {', '.join(OVER)}"
+            yield Problem(path_of(("grid", number)), has, 'one of them, for example link = ["sensor-readings"]')
+        for key in grid.over:
+            yield from _doubled(("grid", number, key), getattr(grid, key))
+        for path, values in grid.vary.items():
+            yield from _doubled(("grid", number, "vary", path), values)
+        for path in grid.vary.keys() & grid.fixed.keys():
+            yield Problem(path_of(("grid", number, "fixed", path)), "is among what varies", "leave one of them out")
+
+
+def too_many(rows: int) -> tuple[str, str]:
+    """That there are too many rows, and what to do."""
+    return f"{rows:,} rows are more than {MOST_ROWS:,}", "make several sweeps of it"
+
+
+def _doubled(path: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[Problem]:
+    first: set[str] = set()
+    for place, value in enumerate(values):
+        if (text := json.dumps(value, default=str)) in first:
+            yield Problem(path_of((*path, place)), f"{shown(value)} stands there already", "leave one of them out")
+        first.add(text)
+
+
+NS3 = "ns3"
+SAME = own_builds.SAME | {NS3: ("version of ns-3", ns3.EXTRA)}
+"""What is compared, in words, and what to do where two machines differ."""
+
+
+def builds(own: Path | None, *, with_ns3: bool = False) -> dict[str, str | None]:
+    """What answers are made by on this machine, by the names of `SAME`; a machine without ns-3 has none of it.
+
+    Raises as the builds of wattlock's own do.
+    """
+    found = own_builds.builds(own)
+    return found | {NS3: _ns3()} if with_ns3 else found
+
+
+def _ns3() -> str:
+    try:
+        return ns3.version()
+    except (InputError, ProbeError):
+        return "none"

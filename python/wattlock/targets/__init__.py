@@ -1,8 +1,7 @@
 """Where programs run: a probe on a device (`Target`, today this machine), and the toolbox of the network beside it."""
 
 from wattlock.targets import local
-from wattlock.targets.facts import Facts
-from wattlock.targets.target import Target
+from wattlock.targets.target import Facts, Target
 
 __all__ = ["Facts", "Target", "or_this_machine"]
 

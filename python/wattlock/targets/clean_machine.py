@@ -47,7 +47,7 @@ class Knob:
     settings: tuple[Setting, ...] = ()
 
 
-class Refused(NamedTuple):
+class RefusedSetting(NamedTuple):
     """A file that the kernel did not take a value for."""
 
     file: str
@@ -62,7 +62,7 @@ def knobs(root: Path, cpu: int) -> list[Knob]:
     return [_governor(root), _boost(root), _interrupts(root, cpu), _siblings(root, cpu), _isolation(root, cpu)]
 
 
-def apply(root: Path, knob: Knob, kept: Path) -> list[Refused]:
+def apply(root: Path, knob: Knob, kept: Path) -> list[RefusedSetting]:
     """Sets a knob; gives the files that the kernel took no value for, which hold what they held.
 
     * `kept`: the file that says what was there; what it says already stays, since that was there first.
@@ -73,7 +73,7 @@ def apply(root: Path, knob: Knob, kept: Path) -> list[Refused]:
     new = {setting.file: {"was": setting.now, "set": setting.wanted} for setting in knob.settings}
     _write_kept(kept, {**before, **{file: entry for file, entry in new.items() if file not in before}})
     refused = [
-        Refused(setting.file, why)
+        RefusedSetting(setting.file, why)
         for setting in knob.settings
         if (why := _write(root / setting.file, setting.wanted)) is not None
     ]
@@ -83,7 +83,7 @@ def apply(root: Path, knob: Knob, kept: Path) -> list[Refused]:
     return refused
 
 
-def restore(root: Path, kept: Path) -> tuple[list[Setting], list[Refused]]:
+def restore(root: Path, kept: Path) -> tuple[list[Setting], list[RefusedSetting]]:
     """Puts back what was there before, the last that was set first; gives what was put back and what could not be.
 
     What could not be stays in the file `kept`; it is gone where nothing is left.
@@ -95,7 +95,7 @@ def restore(root: Path, kept: Path) -> tuple[list[Setting], list[Refused]]:
         if (now := _read(path)) == entry["was"]:
             continue
         if (why := NO_SUCH if now is None else _write(path, entry["was"])) is not None:
-            refused.append(Refused(file, why))
+            refused.append(RefusedSetting(file, why))
         else:
             back.append(Setting(file, str(now), entry["was"]))
     left = {one.file for one in refused}

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattlock.errors import ProbeError
-from wattlock.targets.facts import Facts, ask
-from wattlock.targets.hearing import Limits, hear
-from wattlock.targets.programs import located
+from wattlock.targets.target import Facts, Limits, ask_facts, hear, located
 
 NAME, VARIABLE = "wattlock-probe", "WATTLOCK_PROBE"
 
@@ -29,7 +27,7 @@ class Local:
 
     def facts(self) -> Facts:
         """What is true of this machine, and its probe's SHA-256. Raises ProbeError where the probe does not tell."""
-        return ask(self.start, self.name)
+        return ask_facts(self.start, self.name)
 
     def push(self, file: Path) -> str:
         """The file's own path: the probe reads it there."""

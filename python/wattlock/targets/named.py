@@ -11,10 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattlock.definitions import suggestion
 from wattlock.errors import InputError
-from wattlock.targets import emulated, local, on_board
-from wattlock.targets.adb import Adb
-from wattlock.targets.remote import Remote
-from wattlock.targets.ssh import Ssh
+from wattlock.targets import local, microcontroller
+from wattlock.targets.remote import Adb, Remote, Ssh
 from wattlock.targets.target import Target
 
 VARIABLE = "WATTLOCK_TARGETS"
@@ -88,9 +86,9 @@ def target(on: str) -> Target:
         if kind == "adb":
             return Remote(Adb(where))
         if kind == "qemu":
-            return emulated.find(where)
+            return microcontroller.find_emulated(where)
         if kind == "board":
-            return on_board.find(where)
+            return microcontroller.find_board(where)
     ways = f"it is local, ssh:HOST, adb:SERIAL, qemu:CORE, board:BOARD@PORT, or a name in {file()}"
     known = [] if ":" in on else list(described())
     hint = suggestion(on, known, ways) if known else ways

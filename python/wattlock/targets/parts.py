@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from wattlock.definitions.shelf import Shelf
-from wattlock.definitions.table import Table, Text
+from wattlock.definitions.toml import Table, Text
 from wattlock.errors import InputError
 
 Core = Literal["cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m33", "sifive-e31", "esp32-c3"]
@@ -21,7 +21,7 @@ Size = Annotated[int, Field(gt=0)]
 MOST_WAIT_STATES = 15
 
 
-class Sourced(Table):
+class SourcedNumbers(Table):
     """Numbers of one source. Confidence as in cards: primary where it was read there, secondary where it was quoted."""
 
     source: Text
@@ -36,7 +36,7 @@ class WaitStates(Table):
     count: Annotated[int, Field(ge=0, le=MOST_WAIT_STATES)]
 
 
-class Range(Sourced):
+class Range(SourcedNumbers):
     """Wait states in one range of the supply or of the core's voltage; the usual range of a part stands first.
 
     * `prefetch`: whether it may be used there.
@@ -55,7 +55,7 @@ class Range(Sourced):
         return self
 
 
-class Memory(Sourced):
+class PartMemory(SourcedNumbers):
     """How much one variant of the part has; the flash is absent where it is another chip.
 
     * `ram_B`: the largest piece whose addresses follow each other, since a stack can't be divided.
@@ -66,14 +66,14 @@ class Memory(Sourced):
     ram_B: Size
 
 
-class Flash(Sourced):
+class Flash(SourcedNumbers):
     """Where code lies: inside the part, or outside behind a serial interface. One read gives `width_bits`."""
 
     where: Literal["inside", "outside"]
     width_bits: Size | None = None
 
 
-class Prefetch(Sourced):
+class Prefetch(SourcedNumbers):
     """Blocks that are read ahead of the fetch; none where `blocks` is 0."""
 
     blocks: Count
@@ -87,7 +87,7 @@ class Prefetch(Sourced):
         return self
 
 
-class Cache(Sourced):
+class Cache(SourcedNumbers):
     """A cache between core and flash. What is absent is not published. `ways` of a fully associative one is absent."""
 
     holds: Literal["instructions", "data", "both"]
@@ -98,7 +98,7 @@ class Cache(Sourced):
     after_reset: bool
 
 
-class Sram(Sourced):
+class Sram(SourcedNumbers):
     """Wait states of the memory for data."""
 
     wait_states: Count
@@ -138,7 +138,7 @@ class Part(Table):
     greatest_Hz: Size
     note: Text | None = None
     not_published: list[Text]
-    memory: Memory
+    memory: PartMemory
     flash: Flash
     ranges: list[Range] = Field(default=[])
     prefetch: Prefetch | None = None
@@ -181,7 +181,7 @@ def short_title(part: str) -> str:
     return next((name for name in named if name.replace(" ", "").lower() == part), part)
 
 
-class Step(NamedTuple):
+class BoardFactor(NamedTuple):
     """From counted cycles to a board's, which takes a factor between `low` and `high` of them.
 
     * `own`: whether boards of this very part were compared, so that the error of its core's rules is in both.
@@ -209,11 +209,11 @@ def part_of(device: str) -> str | None:
 
 
 @cache
-def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> Step:
+def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> BoardFactor:
     """From counts to a board of the device: by its own part, else from as counted to the farthest that was compared."""
     found = {name: PARTS.load(name)[1].apart for name in PARTS.shipped()}
     steps = {
-        name: Step(low=100 / (100 - seen[0]), high=100 / (100 - seen[1]), own=True, source=apart.source)
+        name: BoardFactor(low=100 / (100 - seen[0]), high=100 / (100 - seen[1]), own=True, source=apart.source)
         for name, apart in found.items()
         if apart and (seen := apart.core_percent if cycles == "core cycles" else apart.part_percent)
     }
@@ -223,3 +223,101 @@ def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> Step:
     every = steps.values()
     farthest = max(every, key=lambda one: one.high)
     return farthest._replace(low=min(1.0, *(one.low for one in every)), own=False)
+
+
+Percent = Annotated[float, Field(ge=0, lt=100)]
+
+
+class PipelineRule(Table):
+    """A number of the pipeline, with its source."""
+
+    value: int | float
+    source: Text
+    note: Text | None = None
+
+
+class Error(Table):
+    """How far counted cycles lie from published ones: `unseen` figures of all decided no rule."""
+
+    figures: Annotated[int, Field(ge=1)]
+    unseen: Annotated[int, Field(ge=0)]
+    percentile_95_percent: Percent
+    greatest_percent: Percent
+
+
+class CoreError(Table):
+    """A core; one without rules has instructions and no cycles.
+
+    * `limits`: in words, what its cycles don't hold.
+    """
+
+    core: Text
+    name: Text
+    set: Literal["thumb", "rv32"]
+    pipeline: Text | None = None
+    limits: list[Text]
+    rules: dict[str, PipelineRule] = Field(default={})
+    error: Error | None = None
+
+
+CORES = Shelf("core", "cores", "cores", CoreError)
+
+
+class PublishedCycles(Table):
+    """One published number.
+
+    * `function`: as its authors' source calls it. `cycles`: of one call of it.
+    * `rounded_to`: the step of the printed number, in cycles of the call: 0.1 a byte over 32 bytes is 3.2.
+    * `part`: the name of the part whose flash takes part in the number, where wait states or caches do.
+    """
+
+    id: Text
+    core: Core
+    board: Text
+    wait_states: Count
+    part: Text | None = None
+    function: Text
+    operation: Text
+    key_bits: Size | None = None
+    length_B: Size | None = None
+    cycles: Annotated[float, Field(gt=0)]
+    rounded_to: Annotated[float, Field(gt=0)] = 1.0
+    where: Text
+
+
+class Figures(Table):
+    """The figures of one work and the code that they are of, at the commit that was built.
+
+    * `method`: counted on a board, or by the authors' hand from the pipeline's timing.
+    * `counted`: what a number includes: call, return, registers saved.
+    * `compiler`: the authors', where C takes part; another one makes other numbers.
+    """
+
+    title: Text
+    authors: Text
+    url: Annotated[str, Field(pattern=r"^https://\S+$")]
+    repository: Annotated[str, Field(pattern=r"^https://\S+$")]
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    licence: Text
+    language: Literal["assembly", "assembly and C"]
+    compiler: Text | None = None
+    method: Literal["board", "by hand"]
+    counted: Text
+    figures: Annotated[list[PublishedCycles], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [figure.id for figure in self.figures]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"more than one figure is called {twice[0]}")
+        if (self.language == "assembly and C") != (self.compiler is not None):
+            raise ValueError("code with C names its compiler, and assembly has none")
+        for figure in self.figures:
+            if figure.wait_states and figure.part is None:
+                raise ValueError(f"{figure.id} has wait states and no part")
+            if figure.part is not None and figure.part not in PARTS.shipped():
+                raise ValueError(f"{figure.id}: there is no part {figure.part}")
+        return self
+
+
+FIGURES = Shelf("work with published cycles", "works", "published/cycles", Figures)

@@ -10,9 +10,7 @@ from typing import Any, get_type_hints
 
 from wattlock.errors import InputError, ProbeError
 from wattlock.study import CatalogueRow
-from wattlock.targets.hearing import Limits
-from wattlock.targets.programs import complaint_in, hint_in, read
-from wattlock.targets.target import Target
+from wattlock.targets.target import Limits, Target, complaint_in, hint_in, read
 
 LONGEST_ANSWER_S = 300.0
 """The catalogue proves nothing and takes a second."""

@@ -6,23 +6,27 @@ folder of the user's own, named by its hash.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import platform
 import shlex
+import shutil
 import signal
+import subprocess
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from wattlock.errors import ProbeError, WayError
-from wattlock.study.inputs import sha256
+from wattlock.errors import InputError, ProbeError, WayError
+from wattlock.study.cases import sha256
 from wattlock.targets import local
-from wattlock.targets.facts import Facts, ask
-from wattlock.targets.hearing import Limits, hear
-from wattlock.targets.probes import fitting
-from wattlock.targets.programs import complaint_in, go_on
+from wattlock.targets.target import Facts, Limits, ask_facts, complaint_in, go_on, hear, scratch
 
 BEAT_S, SILENCE_S = 1.0, 4
 """The host says so often that it is still there; without a word for so long the probe is ended."""
@@ -142,7 +146,7 @@ class Remote:
             wanted = sha256(program)
             place = self._bring(program, f"{wanted}/{local.NAME}", executable=True)
             try:
-                facts = ask(lambda *given, place=place, **named: self._start(place, *given, **named), self.name)
+                facts = ask_facts(lambda *given, place=place, **named: self._start(place, *given, **named), self.name)
             except ProbeError as error:
                 started = error
                 continue
@@ -262,3 +266,274 @@ def _fed(text: bytes) -> Iterator[int]:
 
 def _reason(complaints: bytes) -> str:
     return complaint_in(complaints) or "no word"
+
+
+SSH_VARIABLE = "WATTLOCK_SSH"
+"""Names another ssh, or one with options of the user's: `ssh -F FILE`."""
+
+CONNECT_S = 15.0
+LOOK_S = 0.02
+OPTIONS = (
+    *("-o", "BatchMode=yes"),
+    *("-o", "ConnectTimeout=10"),
+    *("-o", "ServerAliveInterval=2"),
+    *("-o", "ServerAliveCountMax=3"),
+)
+"""It never asks; a host that is silent for six seconds is gone."""
+
+FAILED = 255
+"""ssh's own exit code where the way is to blame."""
+
+SSH_TROUBLES = (
+    ("IDENTIFICATION HAS CHANGED", "its host key changed", "find out why; `ssh-keygen -R {host}` forgets the old key"),
+    ("Host key verification failed", "its host key is not known", "`ssh {host}` once, and compare the key"),
+    ("Could not resolve hostname", "there is no host of this name", "check the name, or ~/.ssh/config"),
+    ("Permission denied", "it lets nobody in without a password", "`ssh-copy-id {host}` brings your key there"),
+    ("Connection refused", "nobody listens there", "start sshd there, or name its port in ~/.ssh/config"),
+    ("timed out", "it does not answer", "is it on, and on this network?"),
+    ("No route to host", "there is no way to it", "is it on, and on this network?"),
+)
+"""What ssh complains of, what that means, and what to do."""
+
+SSH_LOST = "the connection was lost"
+
+
+class Connection:
+    """One master client and its socket; both are gone when nobody holds it any more, or this process ends."""
+
+    def __init__(self) -> None:
+        self._things = ExitStack()
+        self.close = weakref.finalize(self, self._things.close)
+        folder = self._things.enter_context(scratch())
+        self.socket, self._complaints = folder / "way", folder / "complaints"
+        self._master: subprocess.Popen[bytes] | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether commands can go by it."""
+        return self._master is not None and self._master.poll() is None
+
+    def open(self, client: list[str], host: str) -> bool:
+        """Gives whether it came to be; it stands while this process holds its input: `cat` there ends with that."""
+        words = ["-M", "-S", str(self.socket), "-o", "ControlPersist=no", "--", host, "cat >&2"]
+        with self._complaints.open("wb") as complaints:
+            master = subprocess.Popen(
+                [*client, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        self._things.callback(_hang_up, master)
+        self._master = master
+        due = time.monotonic() + CONNECT_S
+        while not self.socket.exists():
+            if not self.stands or time.monotonic() > due:
+                return False
+            time.sleep(LOOK_S)
+        return True
+
+    def said(self) -> bytes:
+        """What its client complained of."""
+        return self._complaints.read_bytes()
+
+
+def _hang_up(master: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError, subprocess.TimeoutExpired):
+        master.communicate(timeout=1)  # closes its input
+    master.kill()
+    master.wait()
+
+
+@dataclass(eq=False)
+class Ssh:
+    """One host; `host`: as ssh takes it. All commands share one connection, which ends with this process."""
+
+    host: str
+    _connection: Connection | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """`ssh:HOST`."""
+        return f"ssh:{self.host}"
+
+    def __hash__(self) -> int:
+        return hash(self.host)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ssh) and other.host == self.host
+
+    def command(self, words: str) -> list[str]:
+        """Ssh with the shared connection. Raises WayError where there is none to be had."""
+        named = shlex.split(os.environ.get(SSH_VARIABLE, "ssh")) or ["ssh"]
+        if shutil.which(named[0]) is None:
+            raise WayError(f"{self.name}: there is no {named[0]} here", hint="Debian has ssh as openssh-client")
+        client = [*named, "-T", *OPTIONS]
+        connection = self._connected(client)
+        return [*client, "-S", str(connection.socket), "-o", "ControlMaster=no", "--", self.host, words]
+
+    def trouble(self, code: int, complaints: bytes) -> WayError | None:
+        """What ssh says of the way, by its own exit code."""
+        if code != FAILED:
+            return None
+        said = complaints.decode(errors="replace")
+        for complaint, what, hint in SSH_TROUBLES:
+            if complaint in said:
+                return WayError(f"{self.name}: {what}", hint=hint.format(host=self.host))
+        return WayError(f"{self.name}: {SSH_LOST}: {complaint_in(complaints) or 'no word'}", hint=go_on(self.name))
+
+    def _connected(self, client: list[str]) -> Connection:
+        if self._connection is None or not self._connection.stands:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            connection = Connection()
+            if not connection.open(client, self.host):
+                said = connection.said()
+                connection.close()
+                raise self.trouble(FAILED, said or b"timed out") or WayError(self.name)
+            self._connection = connection
+        return self._connection
+
+
+TROUBLES = (
+    ("unauthorized", "it does not trust this computer", "unlock it and allow USB debugging"),
+    ("offline", "it is offline", "reconnect it; `adb reconnect` tries again"),
+    ("not found", "there is no such device", "`adb devices` lists those there are"),
+    ("no devices", "there is no device", "connect one and allow USB debugging; `adb devices` lists them"),
+    ("more than one", "there are several devices", "ANDROID_SERIAL=SERIAL names one; `adb devices` lists them"),
+    ("cannot connect to daemon", "adb's own server does not start", "`adb start-server` says why"),
+)
+"""What adb complains of, what that means, and what to do."""
+
+LOST = ("closed", "the connection was lost", go_on("{name}"))
+LONGEST_S = 30.0
+"""adb starts its own server first, which takes some seconds."""
+
+
+@dataclass(frozen=True)
+class Adb:
+    """One device; `serial`: as `adb devices` lists it."""
+
+    serial: str
+
+    @property
+    def name(self) -> str:
+        """`adb:SERIAL`."""
+        return f"adb:{self.serial}"
+
+    def command(self, words: str) -> list[str]:
+        """Adb's shell without a terminal, so that input, output and exit code are the command's. Raises WayError."""
+        return [_program(self.name), "-s", self.serial, "shell", "-T", words]
+
+    def trouble(self, code: int, complaints: bytes) -> WayError | None:
+        """What adb itself says: its lines begin with its name or with `error:`, and its exit code is 1 or 255."""
+        if code not in {1, 255}:
+            return None
+        said = complaint_in(complaints)
+        if not said.startswith(("adb: ", "error: device", "error: no devices", "error: closed")):
+            return None
+        return _trouble(self.name, said, (*TROUBLES, LOST))
+
+
+@contextlib.contextmanager
+def reversed_port(port: int) -> Iterator[None]:
+    """While it lasts, the connected device reaches this machine's `127.0.0.1:port` under its own. Raises WayError."""
+    name = "adb reverse"
+    program, here = _program(name), f"tcp:{port}"
+    try:
+        done = subprocess.run([program, "reverse", here, here], capture_output=True, timeout=LONGEST_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise WayError(
+            f"{name}: no answer in {LONGEST_S:g} s", hint="`adb kill-server` ends adb's own server"
+        ) from None
+    if done.returncode:
+        raise _trouble(name, complaint_in(done.stderr), TROUBLES)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run([program, "reverse", "--remove", here], capture_output=True, timeout=LONGEST_S, check=False)
+
+
+def _program(name: str) -> str:
+    program = shutil.which("adb")
+    if program is None:
+        raise WayError(f"{name}: there is no adb here", hint="Debian has it as adb")
+    return program
+
+
+def _trouble(name: str, said: str, known: Sequence[tuple[str, str, str]]) -> WayError:
+    for complaint, what, hint in known:
+        if complaint in said:
+            return WayError(f"{name}: {what}", hint=hint.format(name=name))
+    return WayError(f"{name}: {said}", hint="`adb devices` lists what is connected")
+
+
+TRIPLES = {
+    "x86_64": "x86_64-unknown-linux-musl",
+    "aarch64": "aarch64-unknown-linux-musl",
+    "armv7l": "armv7-unknown-linux-gnueabihf",
+    "armv8l": "armv7-unknown-linux-gnueabihf",
+    "riscv64": "riscv64gc-unknown-linux-gnu",
+}
+"""What a probe is built for, by what the device's system calls its machine."""
+
+COMPILERS = {
+    "armv7-unknown-linux-gnueabihf": "gcc-arm-linux-gnueabihf",
+    "riscv64gc-unknown-linux-gnu": "gcc-riscv64-linux-gnu",
+}
+"""Debian's package of the cross compiler that links a probe; the others are linked by what Rust brings."""
+
+PROBES_VARIABLE = "WATTLOCK_PROBES"
+BUILT = Path("build") / "probes"
+
+
+def fitting(machine: str) -> Iterator[Path]:
+    """The probes that may run on a machine, the best first.
+
+    This machine's own one is the best where the other one is of its kind: it opens the device's libraries, which a
+    static probe can't. Where the other system is too old for it the static one follows.
+
+    * `machine`: as `uname -m` tells.
+
+    Raises InputError where there is none.
+    """
+    found = False
+    if machine == platform.machine():
+        try:
+            yield local.find().program
+            found = True
+        except ProbeError:
+            pass  # the static one is left
+    for folder in _folders():
+        program = folder / TRIPLES.get(machine, machine) / local.NAME
+        if program.is_file():
+            yield program
+            return
+    if not found:
+        places = " and ".join(str(folder) for folder in _folders())
+        raise InputError(f"no probe for {machine[:80]} in {places}", hint=_how_to_build(machine))
+
+
+def _how_to_build(machine: str) -> str:
+    """The command that builds a machine's probe, or for which machines there is one."""
+    target = TRIPLES.get(machine)
+    if target is None:
+        names = f"{PROBES_VARIABLE} names the folder of another, in {machine[:80]}/"
+        return f"there are probes for {', '.join(TRIPLES)}; {names}"
+    needs = [
+        f"`rustup target add {target}`",
+        *(f"Debian's {package}" for package in [COMPILERS.get(target)] if package),
+    ]
+    build = (
+        f"in wattlock's source `make probes PROBES={target}` builds it into {BUILT} (it needs {' and '.join(needs)})"
+    )
+    return f"{build}; {PROBES_VARIABLE} names that folder elsewhere"
+
+
+def _folders() -> list[Path]:
+    named = os.environ.get(PROBES_VARIABLE)
+    package = Path(__file__).parents[1]
+    usual = package / "data" / "probes", package.parents[1] / BUILT, BUILT.absolute()
+    return [Path(named)] if named else list(dict.fromkeys(usual))

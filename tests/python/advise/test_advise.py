@@ -10,18 +10,18 @@ import pytest
 
 from support.advice import BASE, TODAY, ask
 from wattlock.advise import Advice, advise, checked, prose
-from wattlock.advise.framings import framings
+from wattlock.advise.choices import framings
 from wattlock.advise.rank import ranked, tied
-from wattlock.advise.sending import Packet, Sender
-from wattlock.energy import cards, radio_cards
+from wattlock.advise.sending import PricedPacket, Sender
+from wattlock.energy import device_cards, radio_cards
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import lowpower
 from wattlock.link.scenario import Named, message_of
-from wattlock.security import book as books
 from wattlock.security import load as book
 from wattlock.security import statements
+from wattlock.security import status as books
 from wattlock.security import status as statuses
-from wattlock.security.rules import rules
+from wattlock.security.status import rules
 from wattlock.targets import toolbox
 from wattlock.targets.toolbox import Toolbox
 
@@ -119,7 +119,7 @@ def test_an_instruction_set_without_published_cycles_needs_consent_and_says_so()
 
 
 def test_the_radio_that_a_device_card_names_has_a_card() -> None:
-    named = {radio for name in cards.names() if (radio := cards.load(name).card.radio)}
+    named = {radio for name in device_cards.names() if (radio := device_cards.load(name).card.radio)}
     assert named
     assert named <= set(radio_cards.RADIOS.names())
 
@@ -142,7 +142,7 @@ def test_lives_that_differ_by_less_than_1_percent_are_tied_and_surely_longer_one
 def test_the_radios_joules_are_the_links_own() -> None:
     radio = radio_cards.load("nrf52840-802154")
     sender = Sender(radio, checked("test", BASE).radio)
-    packet = Packet(90, "send", "5")
+    packet = PricedPacket(90, "send", "5")
     spent = sender.evaluate([packet], None)[packet]
     joules = sum(
         time_s * radio.card.power_W(sender.number(state)) for state, time_s in spent.states_s.items() if time_s
@@ -157,17 +157,17 @@ def test_the_radios_joules_are_the_links_own() -> None:
 def test_what_the_other_side_answers_is_no_octet_of_a_message_on_any_radio() -> None:
     # BLE: preamble 1, access address 4, header 2, L2CAP 4, ATT 3, MIC 4, CRC 3.
     ble = Sender(radio_cards.load("nrf52840-ble"), checked("test", BASE).radio)
-    assert ble.evaluate([Packet(20, "send", "ccm")], None)[Packet(20, "send", "ccm")].octets_B == 20 + 21
+    assert ble.evaluate([PricedPacket(20, "send", "ccm")], None)[PricedPacket(20, "send", "ccm")].octets_B == 20 + 21
     # Wi-Fi: QoS data header 26, CCMP 16, LLC 8, IPv4 20, UDP 8, FCS 4.
     wifi = Sender(radio_cards.load("esp32-wifi"), checked("test", BASE).radio)
-    packet = Packet(20, "send", "ccmp")
+    packet = PricedPacket(20, "send", "ccmp")
     assert wifi.evaluate([packet], toolbox.find())[packet].octets_B == pytest.approx(20 + 82, abs=0.01)
 
 
 def test_frames_that_arrive_wrong_are_sent_again_in_the_mean() -> None:
     radio = radio_cards.load("nrf52840-ble")
     clean, bad = (Sender(radio, checked("test", BASE, {"radio.bit_errors": errors}).radio) for errors in (0.0, 1e-4))
-    packet = Packet(80, "send", "ccm")
+    packet = PricedPacket(80, "send", "ccm")
     octets_B = clean.evaluate([packet], None)[packet].octets_B
     # The empty PDU that answers it may arrive wrong too: preamble 1, access address 4, header 2, CRC 3.
     again = 1 / (1 - 1e-4) ** (8 * (octets_B + 10))
@@ -275,7 +275,7 @@ def test_a_weaker_signal_costs_more_of_wifi() -> None:
         Sender(radio_cards.load("esp32-c3-wifi"), question.radio.model_copy(update={"rssi_dBm": signal}))
         for signal in (-50.0, -72.0)
     )
-    packet = Packet(800, "send", "ccmp")
+    packet = PricedPacket(800, "send", "ccmp")
     first, second = (one.evaluate([packet], toolbox.find())[packet].states_s["tx"] for one in (strong, weak))
     assert second > 1.01 * first
 

@@ -8,12 +8,12 @@ import pytest
 
 from support.advice import TODAY
 from support.tree import TREE
-from wattlock.advise import Advice, advise, amortised, days, decision, load, question, with_tally
-from wattlock.advise.costs import Cost
+from wattlock.advise import Advice, advise, choices, days, decision, load, question, with_tally
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import DAY_s
 from wattlock.advise.experiments import experiments
-from wattlock.advise.sending import Packet
-from wattlock.advise.what_if import usual
+from wattlock.advise.sending import PricedPacket
+from wattlock.advise.sensitivity import usual
 from wattlock.errors import InputError
 from wattlock.targets import toolbox
 from wattlock.targets.parts import step
@@ -85,7 +85,7 @@ def test_tallys_watts_are_those_of_its_records_and_of_a_report_in_sixteen() -> N
     of = answered("tracker", choices__amortised=True)
     (number,) = by_tally(of)
     choice, sender = of.choices[number], of.inputs.sender
-    record, report = Packet(12 + 1 + 4, "send", choice.protection), Packet(14, "receive", choice.protection)
+    record, report = PricedPacket(12 + 1 + 4, "send", choice.protection), PricedPacket(14, "receive", choice.protection)
     spent = sender.evaluate([record, report], None)
     # As days of the same traffic sent whole, in packets as long, and a report on top.
     whole = choice._replace(framing="implicit-nonce")
@@ -97,7 +97,7 @@ def test_tallys_watts_are_those_of_its_records_and_of_a_report_in_sixteen() -> N
     more_W = of.loads[number].group_W("radio") - load_.group_W("radio")
     assert more_W == pytest.approx(received_W / (16 * every_s), rel=1e-6)
     cipher_W = of.loads[number].group_W("cipher") - load_.group_W("cipher")
-    assert cipher_W == pytest.approx(amortised.report(choice.cost, "open_J") / (16 * every_s))
+    assert cipher_W == pytest.approx(choices.report(choice.cost, "open_J") / (16 * every_s))
 
 
 def test_a_report_on_a_kept_connection_takes_the_place_of_an_empty_event() -> None:
@@ -108,7 +108,7 @@ def test_a_report_on_a_kept_connection_takes_the_place_of_an_empty_event() -> No
     assert of.question.connection
     assert of.question.connection.kept
     load_ = days.load(of.question, choice, sender, of.inputs.draws, spent)
-    report = Packet(14, "receive", choice.protection)
+    report = PricedPacket(14, "receive", choice.protection)
     nothing = spent[report]._replace(states_s=dict.fromkeys(spent[report].states_s, 0.0), busy_s=0.0, air_s=0.0)
     without = days.load(of.question, choice, sender, of.inputs.draws, spent | {report: nothing})
     received_W = load_.group_W("radio") - without.group_W("radio")
@@ -119,15 +119,15 @@ def test_a_report_on_a_kept_connection_takes_the_place_of_an_empty_event() -> No
 def test_what_a_report_costs_is_counted_and_else_as_many_rounds_of_ascon() -> None:
     tally = answered("tracker", choices__amortised=True).inputs.priced.tally
     assert tally is not None
-    assert amortised.report(tally, "open_cycles") == tally.report_cycles
+    assert choices.report(tally, "open_cycles") == tally.report_cycles
     modelled = tally._replace(report_cycles=None)
-    assert amortised.report(modelled, "open_cycles") == pytest.approx(360 * 2 * tally_octet(tally), rel=1e-9)
+    assert choices.report(modelled, "open_cycles") == pytest.approx(360 * 2 * tally_octet(tally), rel=1e-9)
     for cost in (tally, modelled):
-        J_a_cycle = amortised.report(cost, "open_J") / amortised.report(cost, "open_cycles")
+        J_a_cycle = choices.report(cost, "open_J") / choices.report(cost, "open_cycles")
         assert J_a_cycle == pytest.approx(tally.of("open_J", 16) / tally.of("open_cycles", 16))
 
 
-def tally_octet(cost: Cost) -> float:
+def tally_octet(cost: CipherCost) -> float:
     """Cycles of an octet more in a long message."""
     return (cost.of("open_cycles", 1024) - cost.of("open_cycles", 64)) / (1024 - 64)
 
@@ -136,7 +136,7 @@ def test_a_sleeping_802154_device_asks_for_each_report() -> None:
     of = answered("sensor", choices__amortised=True)
     number, sender = by_tally(of)[0], of.inputs.sender
     choice = of.choices[number]
-    report, asking = Packet(14, "receive", choice.protection), Packet(0, "send", choice.protection)
+    report, asking = PricedPacket(14, "receive", choice.protection), PricedPacket(0, "send", choice.protection)
     spent = sender.evaluate(days.needed(of.question, [choice], sender), None)
     assert {report, asking} <= set(spent)
     load_ = days.load(of.question, choice, sender, of.inputs.draws, spent)
@@ -231,5 +231,5 @@ def test_the_page_has_what_designs_with_ascon_are_priced_by() -> None:
     # As a core counts, without what a board takes beside it.
     board = step("nrf52840", "core cycles").factor
     assert of.inputs.priced.tally
-    rounds, counted = (amortised.report(cost, "open_cycles") / board for cost in (own, of.inputs.priced.tally))
+    rounds, counted = (choices.report(cost, "open_cycles") / board for cost in (own, of.inputs.priced.tally))
     assert f"{rounds:,.0f} cycles, {100 * (1 - rounds / counted):.0f} % below the count" in PAGE

@@ -8,7 +8,7 @@ import pytest
 
 from support.advice import ask
 from wattlock.advise import Advice, days
-from wattlock.advise.supply import DIRECT
+from wattlock.advise.days import DIRECT
 from wattlock.errors import InputError, WattlockError
 
 QUIET = {"device.sleep": "10uW"}

@@ -9,24 +9,24 @@ from pydantic import ValidationError
 
 from support.advice import ask
 from wattlock import cli
-from wattlock.advise import as_object, cost_files, document, prose, published, record, sourcing
-from wattlock.advise.cost_files import File
-from wattlock.advise.costs import Cost, Message
-from wattlock.advise.published import Priced
-from wattlock.energy import cards
+from wattlock.advise import as_object, pricing, prose, published, record
+from wattlock.advise import cipher_costs as cost_files
+from wattlock.advise.cipher_costs import CipherCost, CostedMessage, CostFile
+from wattlock.advise.published import DeviceCosts
+from wattlock.energy import device_cards
 from wattlock.errors import EvidenceError
 
 EVERY = [(isa, place) for isa in cost_files.names() for place in range(len(cost_files.load(isa).cost))]
-SMALL = [Message(64, 1.0)]
+SMALL = [CostedMessage(64, 1.0)]
 C3: dict[str, Any] = {"device": {"card": "esp32-c3"}, "radio": {"card": "nrf52840-ble"}}
 U5: dict[str, Any] = {"device": {"card": "stm32u5a9"}, "radio": {"card": "nrf52840-ble"}}
 
 
-def priced(device: str, *, allow_assumed: bool = False, **more: Any) -> Priced:
-    return published.price(cards.load(device), more.pop("messages", SMALL), allow_assumed=allow_assumed, **more)
+def priced(device: str, *, allow_assumed: bool = False, **more: Any) -> DeviceCosts:
+    return published.price(device_cards.load(device), more.pop("messages", SMALL), allow_assumed=allow_assumed, **more)
 
 
-def one(costs: list[Cost], cipher: str, *, accelerator: bool = False) -> Cost:
+def one(costs: list[CipherCost], cipher: str, *, accelerator: bool = False) -> CipherCost:
     (found,) = [cost for cost in costs if cost.cipher == cipher and cost.accelerator == accelerator]
     return found
 
@@ -45,7 +45,7 @@ def test_every_cost_names_its_code_its_core_and_where_it_is_printed(isa: str, pl
 def test_the_microcontrollers_with_a_card_have_costs_of_their_own_core() -> None:
     small = {"thumbv6m", "thumbv7em", "thumbv8m", "riscv32", "xtensa"}
     assert set(cost_files.names()) == small
-    assert small == {cards.load(name).card.isa for name in cards.names()} & small
+    assert small == {device_cards.load(name).card.isa for name in device_cards.names()} & small
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_microcontrollers_with_a_card_have_costs_of_their_own_core() -> None
 def test_a_message_costs_the_cycles_that_its_source_prints(isa: str, printed: str, octets: int, cycles: float) -> None:
     (device,) = [name for name in ("nrf52840", "stm32u5a9", "esp32", "esp32-c3", "rp2040") if of(name) == isa][:1]
     every = priced(device, allow_assumed=True)
-    found = [cost for costs in every[:3] for cost in costs if isinstance(cost, Cost) and printed in cost.source]
+    found = [cost for costs in every[:3] for cost in costs if isinstance(cost, CipherCost) and printed in cost.source]
     assert found
     for cost in found:
         assert cost.of("cycles", octets) == pytest.approx(cycles, rel=1e-3)
@@ -91,21 +91,21 @@ def test_a_message_costs_the_cycles_that_its_source_prints(isa: str, printed: st
 def test_100_octets_at_50_MHz_take_the_cycles_of_each_unit(unit: str, value: float, cycles: float) -> None:
     good = cost_files.load("thumbv7em").cost[5].model_dump() | {"clock_MHz": 50.0, "unit": unit}
     for times in (1, 2):
-        cost = cost_files.Published.model_validate(good | {"figures": [[100, value]], "times": times})
+        cost = cost_files.PublishedCost.model_validate(good | {"figures": [[100, value]], "times": times})
         ((octets, taken),) = cost.points
         assert octets == 100
         assert taken == pytest.approx(times * cycles)
 
 
 def of(device: str) -> str:
-    return cards.load(device).card.isa
+    return device_cards.load(device).card.isa
 
 
 def test_whole_blocks_are_paid_linear_between_printed_sizes_at_the_cards_joules_a_cycle() -> None:
     cost = one(priced("nrf52840").taken, "ascon-aead128")
     assert cost.of("cycles", 49) == cost.of("cycles", 64) == 5300
     assert cost.of("cycles", 40) == pytest.approx(2998 + (5300 - 2998) * 32 / 48)
-    assert cost.of("seal_J", 64) == pytest.approx(5300 * cards.load("nrf52840").card.rate.joules)
+    assert cost.of("seal_J", 64) == pytest.approx(5300 * device_cards.load("nrf52840").card.rate.joules)
 
 
 def test_the_code_with_the_fewest_cycles_for_the_questions_messages_is_taken() -> None:
@@ -121,10 +121,10 @@ def test_the_code_with_the_fewest_cycles_for_the_questions_messages_is_taken() -
     table = cost_files.load("thumbv7em").cost[0].model_dump() | {"rate": None, "fixed": None, "unit": "cycles"}
     table |= {"ciphers": ["aes128-ccm"]}
     file = [table | {"implementation": name, "figures": value} for name, value in figures.items()]
-    costs = File.model_validate({"isa": "thumbv7em", "cost": file})
+    costs = CostFile.model_validate({"isa": "thumbv7em", "cost": file})
     for size_B, name in ((16, "small"), (1024, "large")):
-        valued = list(published._valued(costs, cards.load("nrf52840")))
-        (best,) = published._best(valued, [Message(size_B, 1.0)])
+        valued = list(published._valued(costs, device_cards.load("nrf52840")))
+        (best,) = published._best(valued, [CostedMessage(size_B, 1.0)])
         assert best.origin
         assert best.origin.implementation == name
 
@@ -182,7 +182,7 @@ def test_a_cost_of_a_slower_kind_than_the_others_is_assumed_and_its_interval_goe
 def test_a_slower_kind_without_a_published_spread_is_refused() -> None:
     shelf = cost_files.COSTS.load("riscv32")[1].model_dump()
     with pytest.raises(ValidationError, match=r"aes128-gcm: its GHASH goes bit by bit.*no spread says by how much"):
-        File.model_validate(shelf | {"spread": []})
+        CostFile.model_validate(shelf | {"spread": []})
 
 
 def test_counts_of_another_core_of_the_same_instruction_set_may_be_off_by_a_factor_of_two() -> None:
@@ -213,17 +213,17 @@ def test_counts_of_another_core_of_the_same_instruction_set_may_be_off_by_a_fact
 def test_figures_that_cannot_be_are_refused(change: dict[str, Any], said: str) -> None:
     good = cost_files.load("thumbv7em").cost[5].model_dump()
     with pytest.raises(ValidationError, match=said):
-        File.model_validate({"isa": "thumbv7em", "cost": [good | change]})
+        CostFile.model_validate({"isa": "thumbv7em", "cost": [good | change]})
 
 
 def test_a_cut_block_may_take_more_than_the_whole_one_behind_it() -> None:
     good = cost_files.load("thumbv7em").cost[5].model_dump()
     cut = [[8, 160], [16, 100], [64, 300]]
-    of = File.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": cut}]})
+    of = CostFile.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": cut}]})
     assert of.cost[0].points == [(8, 160), (16, 100), (64, 300)]
     for wrong in ([[8, 170], [16, 100], [64, 300]], [[8, 90], [16, 301], [64, 300]]):
         with pytest.raises(ValidationError, match="figures must rise"):
-            File.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": wrong}]})
+            CostFile.model_validate({"isa": "thumbv7em", "cost": [good | {"figures": wrong}]})
 
 
 def test_two_ciphers_of_one_code_counted_alike_are_in_an_order_of_ciphers() -> None:
@@ -251,11 +251,11 @@ def test_the_answer_says_where_an_order_follows_the_code_and_not_the_cipher() ->
 PAIR = ("aes128-ccm", "aes128-gcm")
 
 
-def in_Rust(cost: Cost, cipher: str) -> bool:
+def in_Rust(cost: CipherCost, cipher: str) -> bool:
     return cost.cipher == cipher and cost.origin is not None and cost.origin.language == "Rust"
 
 
-def small(cost: Cost) -> float:
+def small(cost: CipherCost) -> float:
     return cost.of("cycles", 64)
 
 
@@ -273,7 +273,7 @@ def test_assumed_costs_are_listed_and_marked_and_unranked_until_they_are_allowed
     assert "chacha20-poly1305" in {choice.cipher for choice in allowed.choices}
     assert (refused.evidence["cipher"], allowed.evidence["cipher"]) == ("modelled", "assumed")
     (row,) = [
-        row for row in sourcing.rows(refused.inputs.priced, refused.question) if row["ciphers"] == "chacha20-poly1305"
+        row for row in pricing.rows(refused.inputs.priced, refused.question) if row["ciphers"] == "chacha20-poly1305"
     ]
     assert row["evidence"] == "assumed"
     assert "counted on sifive-e31, which is the core of no part here" in row["ranked"]
@@ -292,7 +292,7 @@ def test_code_of_fewer_cycles_whose_time_may_tell_of_the_key_is_passed_over_for_
     assert (taken.origin.timing, tables.origin.timing) == ("constant", "table lookups")
     (row,) = [
         row
-        for row in sourcing.rows(every, ask().question, slower=True)
+        for row in pricing.rows(every, ask().question, slower=True)
         if row["implementation"] == tables.origin.implementation and row["ciphers"] == "aes128-gcm"
     ]
     assert row["ranked"] == "no: its time: table lookups"
@@ -362,7 +362,7 @@ def test_table_json_and_record_name_implementation_source_and_evidence_of_each_c
     first = as_object(described)["ranked"][0]
     for key in ("implementation", "language", "compiler", "flags", "core", "memory", "counted", "source", "evidence"):
         assert first[f"cost_{key}"], key
-    text = document.markdown("x", record.sections(described, {}, "wattlock advise"))
+    text = record.markdown("x", record.sections(described, {}, "wattlock advise"))
     assert best.source in text
     assert best.origin.core in text
 
@@ -384,9 +384,9 @@ def test_a_figure_that_no_source_prints_is_marked_as_composed_in_table_and_json(
     assert rows["aes128-ccm"]["published"]["composed"]
     assert not rows["aes128-ccm"]["this_code"]["composed"]
     assert not rows["ascon-aead128"]["published"]["composed"]
-    shown = {row["cipher"]: row for row in sourcing.by_code_rows(described.inputs.priced, described.question)}
+    shown = {row["cipher"]: row for row in pricing.by_code_rows(described.inputs.priced, described.question)}
     assert "board cycles, composed" in shown["aes128-ccm"]["best published, cycles to seal 64 B"]
-    assert "(composed)" in sourcing.marked(rows["aes128-ccm"]["published"])
+    assert "(composed)" in pricing.marked(rows["aes128-ccm"]["published"])
     first = next(row for row in as_object(described)["ranked"] if row["choice"].startswith("aes128-ccm"))
     assert first["cost_composed"]
 

@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 from support.counted_runs import C3, M0PLUS, M4, M4_L476
 from support.tree import TREE
-from wattlock.advise.cost_files import COSTS, File
-from wattlock.advise.costs import Message, at
+from wattlock.advise.cipher_costs import COSTS, CostedMessage, CostFile, at
 from wattlock.advise.counted_costs import BORDERS_B, UNSEEN, costs_file
-from wattlock.advise.published import Priced, price
+from wattlock.advise.published import DeviceCosts, price
 from wattlock.cli import app
-from wattlock.energy.cards import load
+from wattlock.energy.device_cards import load
 from wattlock.errors import EvidenceError
 from wattlock.run.counts import Counts, open_counted
 from wattlock.targets import or_this_machine
@@ -38,7 +37,7 @@ def counts(run: Path) -> Counts:
     return found
 
 
-def written(run: Path, folder: Path) -> tuple[Path, File]:
+def written(run: Path, folder: Path) -> tuple[Path, CostFile]:
     path = folder / "mine.toml"
     path.write_text(costs_file(counts(run), or_this_machine(None)), encoding="utf-8")
     return path, COSTS.load(path)[1]
@@ -97,7 +96,7 @@ def test_a_run_of_every_end_of_a_block_has_a_law_whose_error_is_what_it_misses_a
         for operation in ("seal", "open")
     ]
     text = costs_file(replace(counted, estimates=pl.concat(rows)), or_this_machine(None))
-    (cost,) = File.model_validate(tomllib.loads(text)).cost
+    (cost,) = CostFile.model_validate(tomllib.loads(text)).cost
     assert (len(cost.points), cost.block_B, cost.period_B) == (24, 1, 64)
     # 1,000 octets are fifteen periods behind the law and missed by nothing; those of 100 by all that they are off.
     assert cost.law_uncertainty == pytest.approx(0.08, abs=0.001)
@@ -143,18 +142,18 @@ def test_records_of_tally_have_an_entry_where_a_report_was_counted_too() -> None
     run = of_tally("seal", "open", "key_setup")
     of = {
         cost.ciphers[0]: cost
-        for cost in File.model_validate(tomllib.loads(costs_file(run, or_this_machine(None)))).cost
+        for cost in CostFile.model_validate(tomllib.loads(costs_file(run, or_this_machine(None)))).cost
     }
     report = run.estimates.filter(pl.col("cipher") == "tally", pl.col("operation") == "key_setup")["cycles"].item()
     assert of["tally"].report_cycles == report
     assert of["chacha20-poly1305"].report_cycles is None
-    without = File.model_validate(tomllib.loads(costs_file(of_tally("seal", "open"), or_this_machine(None))))
+    without = CostFile.model_validate(tomllib.loads(costs_file(of_tally("seal", "open"), or_this_machine(None))))
     assert [cost.ciphers for cost in without.cost] == [["chacha20-poly1305"]]
 
 
 def test_tally_is_no_cipher_and_has_a_cost_where_its_records_were_counted(tmp_path: Path) -> None:
-    def priced(device: str, given: Path | None = None, *, allow_assumed: bool = False) -> Priced:
-        return price(load(device), [Message(16, 1.0)], allow_assumed=allow_assumed, given=given)
+    def priced(device: str, given: Path | None = None, *, allow_assumed: bool = False) -> DeviceCosts:
+        return price(load(device), [CostedMessage(16, 1.0)], allow_assumed=allow_assumed, given=given)
 
     for device in ("nrf52840", "stm32l476", "rp2040", "esp32-c3", "esp32"):
         every = priced(device, allow_assumed=True)
@@ -215,7 +214,7 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
     assert {(cost.counted, cost.confidence, cost.timing) for cost in file.cost if "rc4-128" not in cost.ciphers} == {
         ("core cycles", "primary", "constant")
     }
-    taken = price(load("nrf52840"), [Message(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = price(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     assert counted.origin is not None
@@ -232,7 +231,7 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
 
 def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_that_was_seen(tmp_path: Path) -> None:
     path, file = written(M0PLUS, tmp_path)
-    taken = price(load("rp2040"), [Message(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = price(load("rp2040"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     # From as counted, as code in RAM takes, to the worst board, beside the error of the core's rules.
@@ -242,7 +241,7 @@ def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_t
 
 
 def test_costs_are_ordered_by_a_boards_cycles_so_that_a_count_a_little_lower_than_a_boards_stands_behind_it() -> None:
-    priced = price(load("nrf52840"), [Message(64, 1.0)], allow_assumed=False)
+    priced = price(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False)
     by_kind = {
         cost.origin.kind: cost
         for cost in (*priced.taken, *priced.slower)
@@ -255,7 +254,7 @@ def test_costs_are_ordered_by_a_boards_cycles_so_that_a_count_a_little_lower_tha
 
 def test_part_cycles_stand_for_core_cycles_of_the_same_code_on_the_parts_cards_alone() -> None:
     for device, counted in (("stm32l476", "part cycles"), ("nrf52840", "core cycles")):
-        priced = price(load(device), [Message(64, 1.0)], allow_assumed=False)
+        priced = price(load(device), [CostedMessage(64, 1.0)], allow_assumed=False)
         every = [cost.origin for cost in (*priced.taken, *priced.slower) if cost.origin]
         assert {origin.counted for origin in every if origin.kind == "this code"} == {counted}
 
@@ -267,7 +266,7 @@ def test_cycles_of_a_core_that_is_in_no_part_are_assumed() -> None:
     assert 'confidence = "assumed"' in text
     assert 'confidence = "primary"' not in text
     assert "counted on cortex-m0, which is the core of no part here" in text
-    (least,) = {cost.relative_uncertainty for cost in File.model_validate(tomllib.loads(text)).cost}
+    (least,) = {cost.relative_uncertainty for cost in CostFile.model_validate(tomllib.loads(text)).cost}
     assert least >= 1, "another core may take twice as much"
 
 

@@ -11,21 +11,18 @@ import pytest
 from support.advice import BASE, TODAY
 from support.simulated_days import Scene, mean_W
 from support.simulated_days import seconds as simulated
-from wattlock.advise import advise, checked, cost_files, costs, days, load, published, question
-from wattlock.advise.choices import Choice
-from wattlock.advise.days import DAY_s, MonteCarlo
-from wattlock.advise.device import Draws
-from wattlock.advise.framings import framings
+from wattlock.advise import advise, checked, cipher_costs, days, load, published, question
+from wattlock.advise.choices import Choice, framings
+from wattlock.advise.days import DAY_s, Draws, MonteCarlo
 from wattlock.advise.question import Question
 from wattlock.advise.sending import Sender
-from wattlock.energy import battery_cards, cards, lifetime, radio_cards
-from wattlock.energy.battery_cards import Battery, BatteryCard
-from wattlock.energy.cards import Number
-from wattlock.energy.samples import Samples
-from wattlock.energy.tasks import Plan
+from wattlock.energy import battery_cards, device_cards, radio_cards
+from wattlock.energy.battery_cards import Battery, BatteryCard, Samples
+from wattlock.energy.device_cards import Number
+from wattlock.energy.tasks import BatteryPlan
 from wattlock.security import status_of
 
-DEVICE = cards.load("nrf52840")
+DEVICE = device_cards.load("nrf52840")
 ROWS: dict[str, Any] = {
     "aes128-ccm": {"id": "aes128-ccm", "mode": "aead", "key_bits": 128, "block_bits": 128, "iv_B": 13, "tag_bits": 128},
     "aes128-gcm": {"id": "aes128-gcm", "mode": "aead", "key_bits": 128, "block_bits": 128, "iv_B": 12, "tag_bits": 128},
@@ -38,7 +35,7 @@ ROWS: dict[str, Any] = {
         "tag_bits": 128,
     },
 }
-PRICED = published.price(DEVICE, [costs.Message(64, 1.0)], allow_assumed=False, accelerator=False)
+PRICED = published.price(DEVICE, [cipher_costs.CostedMessage(64, 1.0)], allow_assumed=False, accelerator=False)
 # The simulation reads the lines that others printed; what the law of counts takes has tests of its own.
 PUBLISHED = {
     cost.cipher: cost
@@ -60,18 +57,18 @@ def choice_of(cipher: str, framing: str, aggregate: int) -> Choice:
     return Choice(row, status_of(row), PUBLISHED[cipher], 128, framing, "raw", aggregate, "ccm", resumed=False)
 
 
-def certain(plan: Plan, names: set[str]) -> MonteCarlo:
+def certain(plan: BatteryPlan, names: set[str]) -> MonteCarlo:
     """One draw in which every number is its card's."""
     return MonteCarlo({name: np.ones(1) for name in names}, plan.batteries)
 
 
-def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -> Plan:
+def planned(battery: Battery, *, draws: int, seed: int, exactly: bool = False) -> BatteryPlan:
     laws = battery.card.laws()
-    batteries = lifetime.drawn(battery, "linear", laws, draws=draws, seed=seed)
+    batteries = battery_cards.drawn(battery, "linear", laws, draws=draws, seed=seed)
     if exactly:
         numbers = {key: np.array([number.in_SI]) for key, number in battery.card.numbers("linear", laws).items()}
-        batteries = lifetime.Drawn(numbers, np.ones(1), numbers["self_discharge"])
-    return Plan(battery, "linear", laws, "modelled", batteries)
+        batteries = battery_cards.BatterySamples(numbers, np.ones(1), numbers["self_discharge"])
+    return BatteryPlan(battery, "linear", laws, "modelled", batteries)
 
 
 def loaded(question: Question, choice: Choice, radio: str, device: Draws) -> days.Load:
@@ -115,7 +112,7 @@ def scene(seed: int) -> tuple[Scene, Question, Choice]:
     overhead_B = {"full-nonce": ROWS[cipher]["iv_B"], "implicit-nonce": 1, "dtls13": 4}[framing] + 16
     printed = next(
         one
-        for one in cost_files.load("thumbv7em").cost
+        for one in cipher_costs.load("thumbv7em").cost
         if one.source == PUBLISHED[cipher].source and cipher in one.ciphers
     )
     line = [(0.0, printed.fixed or 0.0), (1000.0, (printed.fixed or 0.0) + 1000 * (printed.rate or 0.0))]
@@ -198,7 +195,9 @@ def drawn_truth(number: Number, draw: np.random.Generator) -> float:
     return float(np.exp(off))
 
 
-def true_days(described: Scene, sleep_width: float, cost: costs.Cost, *, battery: Battery, seed: int) -> float:
+def true_days(
+    described: Scene, sleep_width: float, cost: cipher_costs.CipherCost, *, battery: Battery, seed: int
+) -> float:
     """The days of one device whose numbers are drawn from the cards, by the simulation's own watts."""
     draw = np.random.default_rng([seed, 77])
     off = {"sleep": float(np.exp(draw.uniform(-sleep_width, sleep_width)))}

@@ -12,7 +12,7 @@ import pytest
 from support.advice import TODAY, ask
 from support.tree import TREE
 from wattlock import cli
-from wattlock.advise import Advice, advise, decision, document, load, prose, question, record
+from wattlock.advise import Advice, advise, decision, load, prose, question, record
 from wattlock.advise.days import DAY_s
 from wattlock.advise.rank import tied
 from wattlock.errors import InputError
@@ -102,7 +102,7 @@ def test_a_cipher_has_one_row_however_many_tags_framings_and_implementations_it_
     ciphers = [cipher for one in decision.options(of) for cipher in one.ciphers]
     assert sorted(ciphers) == sorted({choice.cipher for choice in of.choices})
     (figure,) = (part.figures["days"] for part in record.sections(of, {}, "x") if "days" in part.figures)
-    assert isinstance(figure, document.DaysFigure)
+    assert isinstance(figure, record.DaysFigure)
     labels = [bar.name.partition(". ")[2] for bar in figure.bars]
     assert len(set(labels)) == len(labels)
 
@@ -183,7 +183,10 @@ def test_consequences_say_days_joules_nonces_tag_keys_and_what_to_measure(answer
     assert list(said) == ["Battery", "Energy", "Nonces", "The other end", "Tag", "Keys", "Memory", "Measure next"]
     place = decision.decided(answer)
     cipher_J = answer.loads[place.number].group_W("cipher")
-    assert f"the cipher {decision.joules(cipher_J * DAY_s)}, {decision.joules(cipher_J)} a message" in said["Energy"]
+    assert (
+        f"the cipher {decision.spoken_joules(cipher_J * DAY_s)}, {decision.spoken_joules(cipher_J)} a message"
+        in said["Energy"]
+    )
     assert said["Tag"].startswith("64 bits: ")
     assert "at most 127 lost in a row" in said["The other end"]
     assert said["Measure next"].startswith("sleep (")
@@ -210,7 +213,7 @@ def test_keys_are_renewed_as_often_as_the_least_limit_asks(answer: Advice) -> No
     [(0.0, "0 nJ"), (3e-10, "0.3 nJ"), (1.47e-6, "1.47 uJ"), (0.9996, "1 J"), (0.05, "50 mJ"), (38_612.0, "38,600 J")],
 )
 def test_joules_are_said_to_three_digits_in_the_largest_unit(energy_J: float, said: str) -> None:
-    assert decision.joules(energy_J) == said
+    assert decision.spoken_joules(energy_J) == said
 
 
 def test_json_holds_the_decision_beside_the_ranking(answer: Advice, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,13 +256,13 @@ def test_a_records_parts_are_those_of_a_decision_record_with_legacy_ciphers_last
 
 
 def test_sources_are_links_where_they_have_an_address_on_the_web(answer: Advice) -> None:
-    assert document.linked("a", "https://b") == document.Link("a", "https://b")
-    assert document.linked("a", "javascript:alert(1)") == "a"
+    assert record.linked("a", "https://b") == record.Link("a", "https://b")
+    assert record.linked("a", "javascript:alert(1)") == "a"
     parts = record.sections(answer, {}, "wattlock advise")
     for title in ("Excluded", "Where the ciphers' costs come from", "Sources on security"):
         (rows,) = (part.rows for part in parts if part.title == title)
-        assert any(isinstance(row["source"], document.Link) for row in rows), title
-    page, text = decision_page("x", parts), document.markdown("x", parts)
+        assert any(isinstance(row["source"], record.Link) for row in rows), title
+    page, text = decision_page("x", parts), record.markdown("x", parts)
     assert '<a href="https://www.rfc-editor.org/rfc/rfc9147">RFC 9147' in page
     assert re.search(r"\[RFC 9147[^]]*\]\(https://www\.rfc-editor\.org/rfc/rfc9147\)", text)
 
@@ -277,7 +280,7 @@ def test_markdown_names_its_figures_that_stand_beside_it_as_svg(tmp_path: Path) 
 
 def test_the_figure_of_days_has_a_row_an_option_in_their_order_and_the_reference(answer: Advice) -> None:
     figure = record.sections(answer, {}, "x")[0].figures["days"]
-    assert isinstance(figure, document.DaysFigure)
+    assert isinstance(figure, record.DaysFigure)
     shown = decision.first_options(answer, record.OPTIONS)
     assert [bar.days for bar in figure.bars] == [one.place.seconds / DAY_s for one in shown]
     svg = ElementTree.fromstring(drawn(figure))  # noqa: S314 - ours
@@ -298,7 +301,7 @@ def test_the_figure_of_days_has_a_row_an_option_in_their_order_and_the_reference
 
 def test_the_bar_of_energy_is_cut_by_the_shares_of_what_is_decided(answer: Advice) -> None:
     figure = record.sections(answer, {}, "x")[0].figures["energy"]
-    assert isinstance(figure, document.SplitFigure)
+    assert isinstance(figure, record.SplitFigure)
     shares = answer.shares(decision.decided(answer).number)
     assert dict(figure.shares)["cipher"] == shares["cipher"]
     assert sum(share for _, share in figure.shares) == pytest.approx(1)

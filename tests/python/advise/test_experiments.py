@@ -9,11 +9,9 @@ import pytest
 
 from support.advice import TODAY, ask
 from wattlock.advise import Advice, advise, load
-from wattlock.advise.energy_first import budgets
-from wattlock.advise.experiments import experiments, names
-from wattlock.advise.gain import gain
-from wattlock.advise.sensitivity import pareto, sensitivity
-from wattlock.advise.what_if import usual
+from wattlock.advise.experiments import budgets, experiments, names
+from wattlock.advise.rank import gain
+from wattlock.advise.sensitivity import pareto, sensitivity, usual
 from wattlock.errors import EvidenceError, InputError
 from wattlock.targets import toolbox
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from support.advice import BASE
-from wattlock.advise import checked, exclude
+from wattlock.advise import checked, rank
 from wattlock.advise.choices import Choice
-from wattlock.advise.costs import Cost
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import Load
 from wattlock.advise.rank import ranked, tied
 from wattlock.advise.sending import Band
@@ -42,7 +42,7 @@ def choice(*, cipher: str = "aes128-gcm", framing: str = "full-nonce", tag_bits:
     }
     row: Any = {"id": cipher, "mode": "aead", "key_bits": 128, "block_bits": 128, "iv_B": 12, "tag_bits": 128}
     nothing = [0.0, 0.0]
-    cost = Cost(cipher, "mine", [0, 1], nothing, nothing, nothing, nothing, 0.0, False, "modelled", "", "")
+    cost = CipherCost(cipher, "mine", [0, 1], nothing, nothing, nothing, nothing, 0.0, False, "modelled", "", "")
     return Choice(row, SecurityStatus(**(whole | stands)), cost, tag_bits, framing, "raw", 1, "none", resumed=False)
 
 
@@ -75,7 +75,7 @@ def test_a_choice_just_below_a_floor_is_excluded_for_exactly_that_reason(
     floor: dict[str, Any], of: dict[str, Any], reasons: list[str]
 ) -> None:
     tag = of.get("tag_bits", 128)
-    described = exclude.by_security(checked("test", BASE, floor), choice(**{**of, "tag_bits": tag}), TODAY)
+    described = rank.by_security(checked("test", BASE, floor), choice(**{**of, "tag_bits": tag}), TODAY)
     assert [one.about for one in described] == reasons
     assert all(one.says and one.source for one in described)
 
@@ -103,7 +103,7 @@ DEAR: list[tuple[dict[str, Any], dict[str, float], list[str]]] = [
 def test_a_choice_just_too_dear_is_excluded_for_exactly_that_reason(
     floor: dict[str, Any], of: dict[str, float], reasons: list[str]
 ) -> None:
-    described = exclude.by_cost(checked("test", BASE, floor), choice(), load_of(**of), Band(0.01, "a rule"))
+    described = rank.by_cost(checked("test", BASE, floor), choice(), load_of(**of), Band(0.01, "a rule"))
     assert [one.about for one in described] == reasons
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from support.advice import ask
-from wattlock.advise import exclude, load, prose
-from wattlock.advise.framings import framings
+from wattlock.advise import load, prose, rank
+from wattlock.advise.choices import framings
 from wattlock.errors import InputError
 
 ADVERTISED: dict[str, Any] = {"flow": [{"message": "8B", "every": "1s"}], "radio": {"card": "nrf52840-ble"}}
@@ -66,7 +66,7 @@ def test_an_advertisement_is_sent_in_framings_that_open_alone_and_others_are_exc
     assert "framing" in reasons
     connected = ask(**ADVERTISED)
     assert "implicit-nonce" in {choice.framing for choice in connected.choices}
-    assert not exclude.by_answer(connected.choices[0], answered=True)
+    assert not rank.by_answer(connected.choices[0], answered=True)
 
 
 def test_what_a_framing_needs_of_the_other_end_stands_beside_it() -> None:

@@ -12,7 +12,7 @@ import pytest
 from support.advice import BASE
 from wattlock import cli
 from wattlock.advise import checked, load
-from wattlock.advise.quantity import UNITS, percent, quantity, spoken, watts
+from wattlock.advise.question import UNITS, percent, quantity, spoken, watts
 from wattlock.errors import InputError
 
 

@@ -91,7 +91,7 @@ def answer(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
 def bare(tables: dict[str, Any], changes: dict[str, Any]) -> Advice:
     """The answer without asking which keys have no effect: that takes an answer more for each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wattlock.advise.unused_keys.unused_keys", lambda *_: [])
+        patch.setattr("wattlock.advise.answer.unused_keys", lambda *_: [])
         return answer(tables, changes)
 
 

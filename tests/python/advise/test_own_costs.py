@@ -8,10 +8,10 @@ import pytest
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, checked, prose, published, sourcing
-from wattlock.advise.costs import Message
+from wattlock.advise import Advice, advise, checked, pricing, prose, published
+from wattlock.advise.cipher_costs import CostedMessage
 from wattlock.definitions.shelf import VARIABLE
-from wattlock.energy import cards
+from wattlock.energy import device_cards
 from wattlock.errors import InputError
 
 U5: dict[str, Any] = {"device": {"card": "stm32u5a9"}, "radio": {"card": "nrf52840-ble"}}
@@ -93,7 +93,7 @@ def test_an_own_figure_that_its_file_calls_assumed_is_listed_and_leaves_the_publ
     assert by(described, "aes128-ccm") == {"cortexm-AES b18b7a4, assembly"}
     assert any("aes128-ccm by mine 1.0, C" in note for note in prose.notes(described))
     (row,) = [
-        row for row in sourcing.rows(described.inputs.priced, described.question) if row["implementation"] == "mine 1.0"
+        row for row in pricing.rows(described.inputs.priced, described.question) if row["implementation"] == "mine 1.0"
     ]
     assert row["ranked"] == "no: its file says so"
     allowed = ask({"device.costs": str(own)}, allow_assumed=True)
@@ -126,14 +126,14 @@ def test_the_template_of_every_core_loads_back_and_counts_once_it_is_filled(
     assert cli.answer(["advise", "--costs-template", core]) == 0
     text = capsys.readouterr().out
     isa = tomllib.loads(text)["isa"]
-    boards = [cards.load(name) for name in ("nrf52840", "stm32u5a9", "esp32", "esp32-c3", "rp2040")]
+    boards = [device_cards.load(name) for name in ("nrf52840", "stm32u5a9", "esp32", "esp32-c3", "rp2040")]
     device = next(board for board in boards if board.card.isa == isa)
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    empty = published.price(device, [Message(64, 1.0)], allow_assumed=False, given=path)
+    empty = published.price(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path)
     assert not any(cost.origin and cost.origin.own for cost in empty.taken), "placeholders are not ranked"
     path.write_text(text.replace('confidence = "assumed"', 'confidence = "primary"'))
-    taken = published.price(device, [Message(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = published.price(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     (filled,) = [cost for cost in taken if cost.cipher == "aes128-ccm" and not cost.accelerator]
     assert filled.origin
     assert filled.origin.own

@@ -8,11 +8,11 @@ import pytest
 
 from support.advice import ask
 from wattlock.advise import Advice, planner
-from wattlock.advise.costs import Cost
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.planner import FIRST, Offer, Station, best, offers, plan
-from wattlock.advise.pooled import pooled
-from wattlock.analysis.draws import COVERAGE
-from wattlock.energy.samples import Samples
+from wattlock.advise.pricing import pooled
+from wattlock.analysis.distributions import COVERAGE
+from wattlock.energy.battery_cards import Samples
 
 SIGMA, REST = 0.2, 0.01
 
@@ -94,10 +94,10 @@ def test_who_can_measure_it_is_known_by_card_or_by_machine(answer: Advice) -> No
     assert [one.target for one in found] == ["pi"]
 
 
-def run_of(joules: float, log_sigma: float, processes: int = 5, sizes_B: list[int] | None = None) -> list[Cost]:
+def run_of(joules: float, log_sigma: float, processes: int = 5, sizes_B: list[int] | None = None) -> list[CipherCost]:
     sizes = sizes_B or [16, 64]
     values = [joules * size for size in sizes]
-    cost = Cost("a", "p", sizes, values, values, values, values, log_sigma, False, "measured", "the run", "more")
+    cost = CipherCost("a", "p", sizes, values, values, values, values, log_sigma, False, "measured", "the run", "more")
     return [cost._replace(processes=processes)]
 
 

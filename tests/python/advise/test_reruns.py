@@ -9,10 +9,10 @@ import pytest
 from support.advice import BASE, TODAY
 from wattlock.advise import Advice, advise, checked, load
 from wattlock.advise.choices import Choice
-from wattlock.advise.costs import Cost
+from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.experiments import Experiment, experiments
-from wattlock.advise.history import free
-from wattlock.advise.what_if import usual
+from wattlock.advise.inputs import free
+from wattlock.advise.sensitivity import usual
 from wattlock.targets import toolbox
 
 FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}
@@ -117,8 +117,8 @@ def test_were_its_cipher_free_the_battery_lasts_as_much_longer_as_with_a_cipher_
     best = before.choices[before.best.number]
 
     # Cycles stay: by them the best code is chosen.
-    real = Cost.of
-    monkeypatch.setattr(Cost, "of", lambda cost, what, B: real(cost, what, B) if what == "cycles" else 0.0)
+    real = CipherCost.of
+    monkeypatch.setattr(CipherCost, "of", lambda cost, what, B: real(cost, what, B) if what == "cycles" else 0.0)
     after = answered(changes)
     promised = gained(lives(before, best), lives(after, best))
     assert before.freed[0].percent == pytest.approx(promised, abs=0.005, rel=0.01)
@@ -144,7 +144,7 @@ def test_compressing_pays_up_to_the_joules_it_says(described: Advice) -> None:
 
 
 def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wattlock.energy import cards
+    from wattlock.energy import device_cards
 
     tables: dict[str, Any] = {
         "flow": BASE["flow"],
@@ -158,7 +158,7 @@ def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch:
 
     before = question()
     saving = tried(before, "scale")
-    own = cards.load("cortex-a53-rk3399")
+    own = device_cards.load("cortex-a53-rk3399")
     points, volts = own.card.operating_points, own.card.voltage
     assert points
     assert volts

@@ -7,8 +7,8 @@ import pytest
 from support.advice import TODAY
 from support.tree import TREE
 from wattlock.advise import advise, load, question
-from wattlock.advise.costs import Cost
-from wattlock.advise.sourcing import share_for_the_very_core
+from wattlock.advise.cipher_costs import CipherCost
+from wattlock.advise.pricing import share_for_the_very_core
 from wattlock.errors import InputError
 
 PAGE = (TREE / "docs" / "results" / "mcu-counts.md").read_text(encoding="utf-8")
@@ -16,9 +16,9 @@ SHARES = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (\d+) % \|", PAGE, re.MULTILINE
 AIM_percent = 90
 
 
-def ranked(device: str) -> list[Cost]:
+def ranked(device: str) -> list[CipherCost]:
     """The costs of the choices that the ten profiles rank on a device, assumed ones allowed."""
-    found: list[Cost] = []
+    found: list[CipherCost] = []
     for name in question.names():
         profile = load(name)
         asked = profile.model_copy(update={"device": profile.device.model_copy(update={"card": device}), "draws": 100})

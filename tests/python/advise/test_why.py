@@ -7,7 +7,7 @@ import pytest
 
 from support.advice import ask
 from wattlock import cli
-from wattlock.advise import Advice, decision, why
+from wattlock.advise import Advice, decision
 from wattlock.errors import InputError
 from wattlock.targets import or_this_machine
 
@@ -20,11 +20,11 @@ def answer() -> Advice:
 
 
 def sentences(of: Advice, cipher: str) -> str:
-    return " ".join(why.why(of, cipher, or_this_machine(None)))
+    return " ".join(decision.why(of, cipher, or_this_machine(None)))
 
 
 def test_a_short_tag_is_said_with_what_was_allowed_its_forgeries_and_what_a_longer_one_costs(answer: Advice) -> None:
-    said = why.tag(answer)
+    said = decision.tag(answer)
     assert said.startswith(
         "Tag: 64 bits or more are allowed (--set floor.tag=N); with 64 a forgery passes once in 2^64"
     )
@@ -38,9 +38,10 @@ def test_a_short_tag_is_said_with_what_was_allowed_its_forgeries_and_what_a_long
 
 def test_a_whole_tag_is_said_with_what_the_shortest_allowed_one_saves() -> None:
     assert re.search(
-        r"with 128 .*; one of (64|80) saves (8|6) B a packet", why.tag(ask({"floor.tag": 80, "flow[0].every": "60s"}))
+        r"with 128 .*; one of (64|80) saves (8|6) B a packet",
+        decision.tag(ask({"floor.tag": 80, "flow[0].every": "60s"})),
     )
-    assert why.tag(ask({"floor.tag": 128})).endswith("with 128 a forgery passes once in 2^128 tries.")
+    assert decision.tag(ask({"floor.tag": 128})).endswith("with 128 a forgery passes once in 2^128 tries.")
 
 
 def test_the_screen_and_the_record_say_it_and_the_table_has_a_column_of_tags(
@@ -50,11 +51,11 @@ def test_the_screen_and_the_record_say_it_and_the_table_has_a_column_of_tags(
 
     assert cli.answer(ASK) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert why.tag(answer) in out
+    assert decision.tag(answer) in out
     assert "95 % tag" in out
     assert "; --why CIPHER." in out
     (reasons,) = (part for part in record.sections(answer, {}, "x") if part.title == "Reasons")
-    assert why.tag(answer) in reasons.sentences
+    assert decision.tag(answer) in reasons.sentences
 
 
 def test_a_cipher_that_passes_is_placed_beside_what_is_decided(answer: Advice) -> None:
@@ -83,7 +84,7 @@ def test_a_cipher_without_a_figure_is_told_how_to_bring_one(answer: Advice) -> N
     assert "choices.ciphers" in sentences(few, "aes128-gcm")
     assert decision.decided(few)
     with pytest.raises(InputError, match='no cipher "aes129-gcm"'):
-        why.why(answer, "aes129-gcm", or_this_machine(None))
+        decision.why(answer, "aes129-gcm", or_this_machine(None))
 
 
 def test_why_prints_sentences_or_json_and_no_table(answer: Advice, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,14 +10,13 @@ import pytest
 
 from support.advice import BASE, TODAY, ask
 from wattlock import cli
-from wattlock.advise import Advice, advise, checked, document, experiments, load, prose, record
-from wattlock.advise.days import DAY_s
-from wattlock.advise.history import Past
-from wattlock.advise.supply import Stage
-from wattlock.advise.what_if import usual
+from wattlock.advise import Advice, advise, checked, experiments, load, prose, record
+from wattlock.advise.days import DAY_s, Stage
+from wattlock.advise.inputs import Past
+from wattlock.advise.sensitivity import usual
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
-from wattlock.papers.record import claims
+from wattlock.papers.literature import claims
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +243,7 @@ def test_a_record_cites_every_statement_on_each_cipher_of_its_table_once(answer:
     assert [(row["cipher"], row["says"]) for row in found] == list(said)
     for row, of in zip(found, said.values(), strict=True):
         assert (row["about"], row["read"]) == (of.about, "yes" if of.read else "cited")
-        assert row["source"] == document.linked(of.source, of.url)
+        assert row["source"] == record.linked(of.source, of.url)
 
 
 def test_a_table_shows_how_far_behind_each_is_and_packets_where_one_takes_several(answer: Advice) -> None:

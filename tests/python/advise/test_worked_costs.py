@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from support.advice import BASE, ask
-from wattlock.advise import Advice, checked, costs, pricing
-from wattlock.advise.costs import Cost
-from wattlock.advise.history import FREE, History
-from wattlock.energy import cards
+from wattlock.advise import Advice, checked, cipher_costs, pricing
+from wattlock.advise.cipher_costs import CipherCost
+from wattlock.advise.inputs import FREE, History
+from wattlock.energy import device_cards
 from wattlock.errors import EvidenceError, InputError
 
 
@@ -20,9 +20,9 @@ def answer() -> Advice:
     return ask()
 
 
-def cost_of(cipher: str, sizes_B: list[int], joules: list[float], *, provider: str = "mine", **more: Any) -> Cost:
+def cost_of(cipher: str, sizes_B: list[int], joules: list[float], *, provider: str = "mine", **more: Any) -> CipherCost:
     twice = [2 * value for value in joules]
-    return Cost(
+    return CipherCost(
         cipher, provider, sizes_B, joules, twice, joules, twice, 0.1, True, "modelled", "a book", "more", **more
     )
 
@@ -66,7 +66,7 @@ def test_beyond_its_last_size_a_cost_repeats_its_last_period_cut_blocks_and_all(
 
 def test_what_a_device_opens_is_counted_by_what_opening_takes() -> None:
     cost = cost_of("aes128-ocb3", [16, 64], [1.0, 2.0], cycles=[10.0, 20.0], open_cycles=[11.0, 25.0])
-    both = [costs.Message(64, 3.0), costs.Message(16, 2.0, opened=True)]
+    both = [cipher_costs.CostedMessage(64, 3.0), cipher_costs.CostedMessage(16, 2.0, opened=True)]
     assert cost.spent(both) == 3 * 20 + 2 * 11
 
 
@@ -95,19 +95,25 @@ VALUED: dict[str, Any] = {"energy_uJ": [5.0, 7.0, 9.0], "energy_evidence": ["mod
 
 
 def test_a_runs_cases_are_costs_by_size_and_what_it_did_not_open_is_taken_from_what_it_did() -> None:
-    (cost,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="more")
+    (cost,) = cipher_costs.measured(
+        estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="more"
+    )
     assert (cost.cipher, cost.provider, cost.sizes_B) == ("aes128-gcm", "mine", [64, 128])
     assert cost.seal_J == pytest.approx([5e-6, 7e-6])
     assert cost.open_J == pytest.approx([9e-6, 9e-6])
     assert cost.seal_s == pytest.approx([1e-6, 2e-6])
     assert cost.log_sigma == pytest.approx(0.25), "of its widest case"
     assert (cost.shared, cost.evidence, cost.narrowed_by) == (True, "modelled", "more")
-    (by_cycles,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=1e8, counts_cycles=True, narrowed_by="")
+    (by_cycles,) = cipher_costs.measured(
+        estimates(**VALUED), processes=5, clock_Hz=1e8, counts_cycles=True, narrowed_by=""
+    )
     assert by_cycles.seal_s == pytest.approx([1e-6, 2e-6])
-    (clockless,) = costs.measured(estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=True, narrowed_by="")
+    (clockless,) = cipher_costs.measured(
+        estimates(**VALUED), processes=5, clock_Hz=None, counts_cycles=True, narrowed_by=""
+    )
     assert all(math.isnan(second) for second in clockless.seal_s)
     sealed = estimates(**VALUED).filter(pl.col("operation") == "seal")
-    (alone,) = costs.measured(sealed, processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="")
+    (alone,) = cipher_costs.measured(sealed, processes=5, clock_Hz=None, counts_cycles=False, narrowed_by="")
     assert alone.open_J == alone.seal_J
 
 
@@ -123,7 +129,7 @@ def test_a_runs_cases_are_costs_by_size_and_what_it_did_not_open_is_taken_from_w
 )
 def test_a_case_of_another_state_is_no_cost_of_a_message(column: str, other: str) -> None:
     with pytest.raises(EvidenceError, match="no case of the run has energy"):
-        costs.measured(
+        cipher_costs.measured(
             estimates(**VALUED, **{column: [other] * 3}),
             processes=5,
             clock_Hz=None,
@@ -151,7 +157,7 @@ ENERGIES = pl.DataFrame(
 
 def run_of(device: str | None = None, *, metered: bool = False) -> Any:
     """A run of the cases above on an nRF52840: with the card that it was valued by, with a meter, or with neither."""
-    card = cards.load(device).card.model_dump(mode="json") if device else None
+    card = device_cards.load(device).card.model_dump(mode="json") if device else None
     meter = {"scope": "package", "baseline": "idle"} if metered else None
     widths = {"cycles_low": [100.0, 200.0, 300.0], "cycles_high": [100.0, 200.0, 300.0]}
     return SimpleNamespace(
@@ -167,7 +173,7 @@ def run_of(device: str | None = None, *, metered: bool = False) -> Any:
 
 
 def test_a_run_is_valued_by_the_card_that_is_named_else_by_its_own_else_by_its_meter() -> None:
-    named = cards.load("nrf52840")
+    named = device_cards.load("nrf52840")
     name, device, ((by_card,), *_) = pricing.of_runs([run_of("stm32l476", metered=True)], named, allow_assumed=False)
     assert (device, name) == (named, "nrf52840")
     name, device, ((by_own,), *_) = pricing.of_runs([run_of("nrf52840", metered=True)], None, allow_assumed=False)

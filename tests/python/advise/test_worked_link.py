@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from support.advice import BASE, ask
-from wattlock.advise import checked, inputs, supply, upkeep
-from wattlock.advise.device import _asleep
-from wattlock.advise.framings import Framing, framings
+from wattlock.advise import checked, days, inputs
+from wattlock.advise.choices import Framing, framings
+from wattlock.advise.days import _asleep
 from wattlock.advise.question import Question, SupplyOptions
 from wattlock.advise.sending import Sender
 from wattlock.energy import radio_cards
@@ -23,7 +23,7 @@ FLOW = BASE["flow"]
 def settled(radio: str, changes: dict[str, Any]) -> tuple[Question, list[str]]:
     question = checked("kept", {"flow": [{"message": "20B", "every": "1h"}], "radio": {"card": radio}}, changes)
     assumed: list[str] = []
-    return upkeep.settled(question, Sender(radio_cards.load(radio), question.radio), assumed), assumed
+    return inputs.settled(question, Sender(radio_cards.load(radio), question.radio), assumed), assumed
 
 
 def test_a_station_asleep_listens_three_milliseconds_to_each_third_beacon() -> None:
@@ -95,7 +95,7 @@ def test_lorawan_idles_until_its_windows_only_where_the_radio_has_no_power_aslee
     question, radio = checked("kept", {"flow": FLOW}), radio_cards.load("sx1262-lora")
     bare = radio._replace(card=radio.card.model_copy(update={"sleep": None}))
     described: list[str] = []
-    assert upkeep.settled(question, Sender(bare, question.radio), described) is question
+    assert inputs.settled(question, Sender(bare, question.radio), described) is question
     assert described[0] == (
         "the radio idles until its receive windows: sx1262-lora has no power asleep (radio.sleep gives it)"
     )
@@ -243,7 +243,7 @@ def test_a_supply_stage_is_told_with_what_it_takes_and_what_nobody_gave(
     question: dict[str, Any], battery_V: float, rail_V: float | None, described: list[str]
 ) -> None:
     assumed: list[str] = []
-    supply.by_voltages(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
+    days.by_voltages(SupplyOptions.model_validate(question), battery_V, rail_V, assumed)
     assert assumed == described
 
 

@@ -10,23 +10,14 @@ import numpy as np
 import pytest
 
 from support.advice import BASE, ask
-from wattlock.advise import (
-    Advice,
-    checked,
-    energy_first,
-    experiments,
-    hybrid,
-    sensitivity,
-    sourcing,
-    unused_keys,
-)
+from wattlock.advise import Advice, checked, experiments, pricing, sensitivity
+from wattlock.advise import answer as unused_keys
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load
-from wattlock.advise.exclude import Excluded
-from wattlock.advise.gain import Gain
 from wattlock.advise.question import Question
+from wattlock.advise.rank import Excluded, Gain
 from wattlock.advise.sending import Sender
-from wattlock.advise.what_if import usual
+from wattlock.advise.sensitivity import usual
 from wattlock.energy import radio_cards
 from wattlock.security import Cited
 
@@ -45,10 +36,10 @@ def said(found: list[experiments.Experiment]) -> str:
 def test_a_budget_is_the_octets_that_each_designs_standard_puts_around_a_message(
     tag_bits: int, least_B: int, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(energy_first, "RADIOS", ())
+    monkeypatch.setattr(experiments, "RADIOS", ())
     floor = answer.question.floor.model_copy(update={"tag": tag_bits})
     of = replace(answer, question=answer.question.model_copy(update={"floor": floor}))
-    found = energy_first.budgets(of, None)
+    found = experiments.budgets(of, None)
     # BLE puts 17 octets around a payload and, where it encrypts, 4 of MIC more. A message of 64 octets is 65 inside
     # of DTLS 1.3 behind 3, 64 behind 13 and 8 in DTLS 1.2, 64 behind 16 in WireGuard; each has a tag of 16 behind it.
     octets_B = [least_B, 64 + 21, 13 + 8 + 64 + 16 + 21, 3 + 65 + 16 + 21, 16 + 64 + 16 + 21]
@@ -69,12 +60,12 @@ def test_a_budget_is_the_octets_that_each_designs_standard_puts_around_a_message
 def test_a_budget_is_of_what_a_message_draws_beside_the_radios_rest(
     answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(energy_first, "RADIOS", ())
+    monkeypatch.setattr(experiments, "RADIOS", ())
 
-    def budgets(radio: dict[str, Any]) -> list[energy_first.Budget]:
+    def budgets(radio: dict[str, Any]) -> list[experiments.Budget]:
         question = checked("rest", BASE | {"radio": {"card": "nrf52840-ble"} | radio})
         sender = Sender(radio_cards.load("nrf52840-ble"), question.radio)
-        return energy_first.budgets(
+        return experiments.budgets(
             replace(answer, question=question, inputs=replace(answer.inputs, sender=sender)), None
         )
 
@@ -92,7 +83,7 @@ def test_pieces_are_halves_quarters_and_eighths_of_a_packet_that_leave_room_for_
     of = replace(answer, question=checked("cut", BASE | {"flow": [{"message": message, "every": "1s"}]}))
     start = usual(answer)
     assert (start.around_B, of.inputs.sender.packet_B) == (29, 244)
-    (found,) = experiments._fragment(experiments.Bench(of, start, None))
+    (found,) = experiments._fragment(experiments.ExperimentInputs(of, start, None))
     if sizes_B is None:
         assert found.finding == "messages are too short to be cut"
     else:
@@ -113,9 +104,9 @@ def test_another_cipher_is_tried_in_the_same_framing_and_way_and_never_a_weaker_
         like._replace(tag_bits=64),
         like._replace(security=replace(like.security, strength_bits=like.security.strength_bits - 0.1)),
     ]
-    (found,) = experiments._replace(experiments.Bench(replace(answer, choices=[*unlike, like]), start, None))
+    (found,) = experiments._replace(experiments.ExperimentInputs(replace(answer, choices=[*unlike, like]), start, None))
     assert found.finding == repr([like])
-    (none,) = experiments._replace(experiments.Bench(replace(answer, choices=unlike), start, None))
+    (none,) = experiments._replace(experiments.ExperimentInputs(replace(answer, choices=unlike), start, None))
     assert none.finding == "no other cipher of equal strength passes the floor"
 
 
@@ -157,9 +148,9 @@ def test_a_policy_looks_for_the_cheapest_at_a_hundred_octets_too_where_the_paper
             for question, choice in variants
         ]
 
-    monkeypatch.setattr(hybrid, "loads", loads)
-    assert hybrid._switches(answer, [flat, rising], None) == [(1, "ascon-aead128"), (100, "aes128-ccm")]
-    assert hybrid._switches(answer, [flat], None) == [(1, "aes128-ccm")]
+    monkeypatch.setattr(experiments, "loads", loads)
+    assert experiments._switches(answer, [flat, rising], None) == [(1, "ascon-aead128"), (100, "aes128-ccm")]
+    assert experiments._switches(answer, [flat], None) == [(1, "aes128-ccm")]
 
 
 def test_hardware_is_tried_in_the_framing_and_with_the_tag_that_the_experiment_starts_from() -> None:
@@ -213,7 +204,7 @@ def test_a_block_of_hardware_pays_from_the_rate_on_at_which_it_saves_what_it_dra
     device = answer.question.device.model_copy(update={"accelerator_idle": idle_W})
     of = replace(answer, question=answer.question.model_copy(update={"device": device}))
     start = usual(answer)
-    assert described in experiments._idle(experiments.Bench(of, start, None), start, start.cost)
+    assert described in experiments._idle(experiments.ExperimentInputs(of, start, None), start, start.cost)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +224,7 @@ def test_hardware_for_the_cipher_in_use_is_tried_before_that_for_another(
     of = replace(answer, choices=[start._replace(cost=block._replace(cipher=cipher)) for cipher in ciphers])
     monkeypatch.setattr(experiments, "_found", lambda name, way, *of: experiments._not(name, way, of[-2][0][1].cipher))
     monkeypatch.setattr(experiments, "_idle", lambda *_: "")
-    (found,) = experiments._accelerate(experiments.Bench(of, start, None))
+    (found,) = experiments._accelerate(experiments.ExperimentInputs(of, start, None))
     assert found.finding == taken
 
 
@@ -256,8 +247,10 @@ def test_a_gain_below_a_percent_is_called_too_little_unless_the_shelf_life_hides
     days: float, charge: float, described: str, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = usual(answer)
-    monkeypatch.setattr(experiments.Bench, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge))
-    bench = experiments.Bench(answer, start, None)
+    monkeypatch.setattr(
+        experiments.ExperimentInputs, "best", lambda *_: (1, 10.0, 11.0, Gain(days, days, days), charge)
+    )
+    bench = experiments.ExperimentInputs(answer, start, None)
     found = experiments._found("name", "way", bench, [(answer.question, start)] * 2, ["first", "second"])
     assert found == experiments.Experiment("name", "way", 10.0, 11.0, Gain(days, days, days), f"second{described}")
 
@@ -271,7 +264,9 @@ def test_the_best_of_variants_is_that_whose_charge_lasts_longest_against_where_i
     monkeypatch.setattr(experiments, "charges", lambda *_: ends_s * DAY_s)
     # A shelf life of 250 days ends the longer two of them.
     monkeypatch.setattr(experiments, "given_up", lambda charge_s, _: np.minimum(charge_s, 250 * DAY_s))
-    number, before, after, by, charge = experiments.Bench(answer, start, None).best([(answer.question, start)] * 3)
+    number, before, after, by, charge = experiments.ExperimentInputs(answer, start, None).best(
+        [(answer.question, start)] * 3
+    )
     assert number == 1
     assert (before, after) == pytest.approx((200, 250))
     assert by.percent == pytest.approx(25), "50, 25 and 0 % in the three draws"
@@ -311,7 +306,7 @@ def test_every_key_that_was_set_is_asked_about_but_what_an_answer_cannot_be_with
 
 def test_costs_are_shown_for_the_first_size_of_the_first_flow() -> None:
     flows = [{"sizes": [[16, 1], [99, 2]], "every": "1s"}, {"message": "7B", "every": "1s"}]
-    assert sourcing.shown(checked("sizes", BASE | {"flow": flows})) == (16, 1.0, False)
+    assert pricing.shown(checked("sizes", BASE | {"flow": flows})) == (16, 1.0, False)
 
 
 def test_a_message_that_is_asked_for_first_costs_what_one_of_eight_octets_does(answer: Advice) -> None:
@@ -338,7 +333,7 @@ def test_messages_wait_for_each_other_while_the_first_is_still_in_time(
     latency: str | None, many: list[int] | None, answer: Advice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     floor = {"floor.latency": latency} if latency else {}
-    bench = experiments.Bench(replace(answer, question=checked("late", BASE, floor)), usual(answer), None)
+    bench = experiments.ExperimentInputs(replace(answer, question=checked("late", BASE, floor)), usual(answer), None)
     monkeypatch.setattr(experiments, "_found", lambda name, way, *of: experiments._not(name, way, "; ".join(of[-1])))
     (found,) = experiments._aggregate(bench)
     if many is None:

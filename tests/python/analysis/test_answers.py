@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wattlock.analysis import crossover, draws, effects, front, policy, prediction
+from wattlock.analysis import crossover, distributions, effects
 from wattlock.errors import InputError
 
 THREE = [10.0, 20.0, 40.0]
@@ -14,25 +14,25 @@ exactly = pytest.approx
 
 
 def test_the_middle_of_draws_leaves_out_a_fortieth_on_each_side_and_what_is_no_number() -> None:
-    assert draws.interval([*range(1001), math.nan]) == exactly((25, 975))
+    assert distributions.interval([*range(1001), math.nan]) == exactly((25, 975))
 
 
 def test_the_standard_error_of_a_logarithm_is_its_half_width_over_1_96() -> None:
-    assert draws.log_sigma([0.0, 5.0]) == exactly([0.0, math.log(1.05) / 1.96])
+    assert distributions.log_sigma([0.0, 5.0]) == exactly([0.0, math.log(1.05) / 1.96])
 
 
 def test_draws_are_four_thousand_of_each_cost_around_it() -> None:
-    found = draws.drawn([10.0, 3.0], [0.1, 0.0])
+    found = distributions.drawn([10.0, 3.0], [0.1, 0.0])
     assert found.shape == (4000, 2)
     assert np.median(found[:, 0]) == exactly(10, rel=0.01)
-    assert np.array_equal(found, draws.drawn([10.0, 3.0], [0.1, 0.0]))
-    low, high = draws.interval(found[:, 0])
+    assert np.array_equal(found, distributions.drawn([10.0, 3.0], [0.1, 0.0]))
+    low, high = distributions.interval(found[:, 0])
     assert (low, high) == exactly((10 * math.exp(-0.196), 10 * math.exp(0.196)), rel=0.02)
 
 
 def test_draws_are_those_of_one_seed_so_that_intervals_come_out_again() -> None:
     normal = np.random.default_rng(20260101).standard_normal((4000, 2))
-    assert np.array_equal(draws.drawn([2.0, 3.0], [0.1, 0.2]), [2.0, 3.0] * np.exp([0.1, 0.2] * normal))
+    assert np.array_equal(distributions.drawn([2.0, 3.0], [0.1, 0.2]), [2.0, 3.0] * np.exp([0.1, 0.2] * normal))
 
 
 def test_sizes_that_are_measured_twice_are_one_size_and_have_no_slope_between_them() -> None:
@@ -76,9 +76,9 @@ def test_a_crossover_lies_on_the_line_between_two_sizes_and_tells_how_far_the_la
 
 def test_the_interval_of_a_crossover_is_the_middle_of_its_draws() -> None:
     a, b, sigmas = [100.0, 100.0, 100.0], [60.0, 80.0, 140.0], ([0.01, 0.02, 0.03], [0.03, 0.01, 0.02])
-    y = draws.drawn([*a, *b], np.concatenate(sigmas))
+    y = distributions.drawn([*a, *b], np.concatenate(sigmas))
     second, third = y[:, 1] - y[:, 4], y[:, 2] - y[:, 5]
-    low, high = draws.interval(20 + 20 * second / (second - third))
+    low, high = distributions.interval(20 + 20 * second / (second - third))
     found = crossover.crossover(THREE, (a, sigmas[0]), (b, sigmas[1]))
     assert (found.low_B, found.high_B) == exactly((low, high), rel=1e-9)
     assert found.probability == 1.0
@@ -162,26 +162,26 @@ def test_either_of_the_one_sided_tests_can_be_the_greater() -> None:
 
 
 def test_choices_that_are_alike_are_both_on_the_front_and_a_weaker_one_at_the_same_cost_is_not() -> None:
-    assert front.front([1, 1, 2], [5, 5, 5]).tolist() == [True, True, False]
-    assert front.front([1, 1, 1], [4, 5, 5]).tolist() == [False, True, True]
+    assert crossover.front([1, 1, 2], [5, 5, 5]).tolist() == [True, True, False]
+    assert crossover.front([1, 1, 1], [4, 5, 5]).tolist() == [False, True, True]
     # Stronger in one way and weaker in the other beats nothing.
-    assert front.front([1, 2, 3], [1, 2, 2], [2, 1, 1]).tolist() == [True, True, False]
+    assert crossover.front([1, 2, 3], [1, 2, 2], [2, 1, 1]).tolist() == [True, True, False]
 
 
 def test_each_draw_has_a_front_of_its_own() -> None:
-    found = front.front([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [1, 2, 3])
+    found = crossover.front([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [1, 2, 3])
     assert found.tolist() == [[True, True, True], [False, False, True], [True, False, True]]
 
 
 def test_the_probability_of_being_on_the_front_is_a_share_of_draws() -> None:
-    found = front.probability([1, 1, 5], [0.01, 0.01, 0.0], [1, 2, 1])
+    found = crossover.probability([1, 1, 5], [0.01, 0.01, 0.0], [1, 2, 1])
     # The first is on it where it happens to cost less than the second, which is on it always.
     assert found == exactly([0.5, 1, 0], abs=0.06)
     assert np.all(found * 1000 == np.round(found * 1000))
 
 
 def test_of_each_group_those_of_least_energy_are_chosen_also_where_they_are_two() -> None:
-    assert front.least_for_each([1, 1, 2, 1, 2], [4, 3, 9, 3, 10]).tolist() == [False, True, True, True, False]
+    assert crossover.least_for_each([1, 1, 2, 1, 2], [4, 3, 9, 3, 10]).tolist() == [False, True, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -199,29 +199,29 @@ def test_of_each_group_those_of_least_energy_are_chosen_also_where_they_are_two(
 def test_profiles_are_the_ends_of_the_front_and_what_is_nearest_to_their_middle(
     energy: list[float], strength: list[float], expected: dict[str, int]
 ) -> None:
-    assert front.profiles(energy, strength) == expected
+    assert crossover.profiles(energy, strength) == expected
 
 
 @pytest.mark.parametrize(("share", "cost"), [(0, 2), (0.25, 4), (1, 10)])
 def test_a_mix_is_the_mean_by_its_share_up_to_both_ends(share: float, cost: float) -> None:
-    assert policy.mix(10, 2, share) == cost
+    assert effects.mix(10, 2, share) == cost
 
 
 @pytest.mark.parametrize("share", [-0.01, 1.01])
 def test_a_share_beyond_all_or_nothing_is_refused(share: float) -> None:
     with pytest.raises(InputError, match=f"the share of encryptions is {share:g}"):
-        policy.mix(10, 2, share)
+        effects.mix(10, 2, share)
 
 
-def costs(*values: float, sigma: float = 0.0) -> policy.Costs:
-    return policy.Costs(np.array(THREE), np.array(values), np.full(3, sigma))
+def costs(*values: float, sigma: float = 0.0) -> effects.Costs:
+    return effects.Costs(np.array(THREE), np.array(values), np.full(3, sigma))
 
 
 MADE_UP = {"a": costs(1, 2, 4), "b": costs(3, 3, 3), "c": costs(9, 9, 9)}
 
 
-def hybrid(payload_B: list[float], weight: list[float], from_B: float = 20) -> policy.Hybrid:
-    return policy.hybrid(MADE_UP, small="a", large="b", from_B=from_B, payload_B=payload_B, weight=weight)
+def hybrid(payload_B: list[float], weight: list[float], from_B: float = 20) -> effects.Hybrid:
+    return effects.hybrid(MADE_UP, small="a", large="b", from_B=from_B, payload_B=payload_B, weight=weight)
 
 
 def test_a_hybrid_costs_what_each_packet_costs_of_its_cipher_by_weight() -> None:
@@ -249,18 +249,20 @@ def test_packets_of_the_smallest_and_of_the_largest_measured_size_are_taken_and_
 
 def test_the_interval_of_a_hybrid_is_that_of_the_costs_that_it_does_not_share() -> None:
     ciphers = {"a": costs(1, 1, 1, sigma=0.02), "b": costs(1, 1, 1, sigma=0.01)}
-    found = policy.hybrid(ciphers, small="a", large="b", from_B=50, payload_B=[10], weight=[2])
+    found = effects.hybrid(ciphers, small="a", large="b", from_B=50, payload_B=[10], weight=[2])
     assert found.cost == exactly(1)
     assert found.against["a"] == exactly((1, 1, 1))
     half = 1.96 * math.hypot(0.02, 0.01)
     assert found.against["b"] == exactly((1, math.exp(-half), math.exp(half)), abs=0.004)
     # Each cipher has draws of its own, and its middle is none of them.
-    drawn_a, drawn_b = (draws.drawn(one.cost, one.sigma, seed=seed)[:, 0] for seed, one in enumerate(ciphers.values()))
-    assert found.against["b"][1:] == exactly(draws.interval(drawn_a / drawn_b), rel=1e-9)
+    drawn_a, drawn_b = (
+        distributions.drawn(one.cost, one.sigma, seed=seed)[:, 0] for seed, one in enumerate(ciphers.values())
+    )
+    assert found.against["b"][1:] == exactly(distributions.interval(drawn_a / drawn_b), rel=1e-9)
 
 
 def test_a_prediction_over_four_pairs_equals_one_worked_by_hand() -> None:
-    found = prediction.predict([1, 2, 3, 4], [2, 4, 6, 9])
+    found = effects.predict([1, 2, 3, 4], [2, 4, 6, 9])
     assert (found.slope, found.intercept, found.pairs) == exactly((2.3, -0.5, 4))
     # Left are 0.2, -0.1, -0.4 and 0.3: squares of 0.3 over 2 degrees of freedom and 5 of x; t(0.975; 2) = 4.30265.
     half = 4.30265 * math.sqrt(0.15 / 5)
@@ -280,8 +282,8 @@ def test_a_prediction_over_four_pairs_equals_one_worked_by_hand() -> None:
 
 def test_four_pairs_of_one_kind_are_no_prediction_and_of_two_kinds_they_are() -> None:
     with pytest.raises(InputError, match="needs 4 pairs that differ, there are 4 of 1 kinds"):
-        prediction.predict([2, 2, 2, 2], [1, 2, 3, 4])
+        effects.predict([2, 2, 2, 2], [1, 2, 3, 4])
     # Without the only other one there is no line: that pair is not foretold.
-    found = prediction.predict([1, 1, 1, 2], [3, 3, 3, 5])
+    found = effects.predict([1, 1, 1, 2], [3, 3, 3, 5])
     assert (found.slope, found.intercept) == exactly((2, 1))
     assert found.worst_left_out_percent == exactly(0, abs=1e-9)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from support.made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, case, frame, header, rounds, summaries, summary_of
 from wattlock.analysis import estimate, ranking, self_checks, within
-from wattlock.analysis.looks import level_of_a_look
+from wattlock.analysis.estimate import level_of_a_look
 
 exactly = pytest.approx
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from wattlock.analysis.consensus import Array, consensus, joined
+from wattlock.analysis.estimate import Array, consensus, joined
 
 CASES = 4000
 SLACK = 3 * math.sqrt(0.05 * 0.95 / CASES)

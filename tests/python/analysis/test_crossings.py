@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wattlock.analysis.crossings import ALIKE, crossings
+from wattlock.analysis.crossover import ALIKE, crossings
 
 SIZES, LOOKS = (64, 1500, 4096, 16384), (5, 8, 10)
 WIDTHS = (("resolved", 0.01), ("unresolved", 0.03))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wattlock.analysis.discharges import Full, curves, discharges
+from wattlock.analysis.discharges import FullCharge, curves, discharges
 
 GAUGE = {"quantum_nJ": 3.6e10, "gain_relative_uncertainty": 0.0, "update_period_ns": 1_000_000_000}
 
@@ -62,7 +62,7 @@ def test_a_level_alone_gives_calls_per_percent_and_no_joules() -> None:
 def test_a_level_alone_and_what_is_full_give_joules_as_sure_as_step_gauge_and_card() -> None:
     levels = [line(1, 0, 0, 90), line(1, 3600, 400, 80)]
     gauge = LAW | {"gain_relative_uncertainty": 0.03}
-    row = discharges(levels, gauge, Full(36_000, 0.04, "assumed")).row(0, named=True)
+    row = discharges(levels, gauge, FullCharge(36_000, 0.04, "assumed")).row(0, named=True)
     assert row["energy_uJ"] == pytest.approx(3600 / 400 * 1e6)
     assert (row["state"], row["reason"], row["energy_evidence"]) == ("resolved", None, "assumed")
     assert relative(row) == pytest.approx(math.hypot(0.03, 0.04, 0.1 / math.sqrt(6)))
@@ -70,13 +70,15 @@ def test_a_level_alone_and_what_is_full_give_joules_as_sure_as_step_gauge_and_ca
 
 def test_what_a_gauge_counts_is_measured_whatever_a_card_says() -> None:
     levels = parts_of((100, 60))
-    by_card = discharges(levels, LAW, Full(1.0, 0.5, "assumed")).row(0, named=True)
+    by_card = discharges(levels, LAW, FullCharge(1.0, 0.5, "assumed")).row(0, named=True)
     assert by_card == of_law(levels)
     assert by_card["energy_evidence"] == "measured"
 
 
 def test_a_level_that_fell_by_four_percent_has_no_joules_by_a_card_either() -> None:
-    row = discharges([line(1, 0, 0, 84), line(1, 60, 400, 80)], LAW, Full(36_000, 0.04, "modelled")).row(0, named=True)
+    row = discharges([line(1, 0, 0, 84), line(1, 60, 400, 80)], LAW, FullCharge(36_000, 0.04, "modelled")).row(
+        0, named=True
+    )
     assert (row["state"], row["energy_uJ"], row["energy_evidence"]) == ("inconclusive", None, None)
 
 

@@ -23,7 +23,7 @@ from support.made_up_batches import (
     summaries,
 )
 from wattlock.analysis import estimate, within
-from wattlock.analysis.looks import HOLD_AT_LEAST, level_of_a_look
+from wattlock.analysis.estimate import HOLD_AT_LEAST, level_of_a_look
 
 LOOKS = [5, 8, 12, 20, 30]
 STEADY = np.array([[0.001, -0.001, 0.0, 0.002, -0.002]])

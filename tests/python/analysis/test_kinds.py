@@ -3,7 +3,7 @@
 import json
 from importlib.resources import files
 
-from wattlock.analysis.kinds import CONSTANT_TIME, HARDWARE, KINDS, PLAIN, VECTOR, kind_of
+from wattlock.analysis.effects import CONSTANT_TIME, HARDWARE, KINDS, PLAIN, VECTOR, kind_of
 
 
 def test_each_path_of_the_records_has_a_kind() -> None:

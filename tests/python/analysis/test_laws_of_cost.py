@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wattlock.analysis import crossover, draws, effects, front, policy, prediction
+from wattlock.analysis import crossover, distributions, effects
 from wattlock.errors import InputError
 
 SIZES = np.array([14.0, 64.0, 256.0, 1500.0, 16384.0])
@@ -84,7 +84,7 @@ def test_a_crossover_does_not_depend_on_who_is_called_a(at_B: float, slow: float
 @given(COSTS, st.integers(0, 2**32 - 1))
 def test_no_choice_on_the_front_is_beaten_and_every_other_is(costs: list[float], seed: int) -> None:
     gains = np.random.default_rng(seed).integers(0, 3, len(costs))
-    on = front.front(costs, gains)
+    on = crossover.front(costs, gains)
     for i, cost in enumerate(costs):
         beaten = any(
             costs[j] <= cost and gains[j] >= gains[i] and (costs[j] < cost or gains[j] > gains[i])
@@ -96,9 +96,9 @@ def test_no_choice_on_the_front_is_beaten_and_every_other_is(costs: list[float],
 @given(COSTS)
 def test_the_least_energy_is_always_on_the_front(costs: list[float]) -> None:
     gains = np.arange(len(costs))
-    on = front.probability(costs, np.full(len(costs), 0.01), gains)
+    on = crossover.probability(costs, np.full(len(costs), 0.01), gains)
     assert np.all((on >= 0) & (on <= 1))
-    assert front.front(costs, gains)[-1]
+    assert crossover.front(costs, gains)[-1]
 
 
 TOLDINAS = {"key": [128, 192, 256] * 3, "block": [128] * 3 + [192] * 3 + [256] * 3}
@@ -108,25 +108,25 @@ DECRYPT = [57, 65, 72, 62, 63, 70, 69, 68, 68]
 
 def test_the_rule_of_toldinas_gives_its_own_set_from_its_own_tables() -> None:
     for costs in (ENCRYPT, DECRYPT):
-        chosen = np.nonzero(front.least_for_each(TOLDINAS["key"], costs))[0]
+        chosen = np.nonzero(crossover.least_for_each(TOLDINAS["key"], costs))[0]
         assert [(TOLDINAS["block"][i], TOLDINAS["key"][i]) for i in chosen] == [(128, 128), (192, 192), (256, 256)]
 
 
 def test_the_general_front_of_its_tables_holds_two_more() -> None:
     added = [(256, 192), (192, 128)]
     for costs, more in zip((ENCRYPT, DECRYPT), added, strict=True):
-        on = np.nonzero(front.front(costs, TOLDINAS["key"], TOLDINAS["block"]))[0]
+        on = np.nonzero(crossover.front(costs, TOLDINAS["key"], TOLDINAS["block"]))[0]
         found = {(TOLDINAS["block"][i], TOLDINAS["key"][i]) for i in on}
         assert found == {(128, 128), (192, 192), (256, 256), more}
 
 
 def test_a_profile_is_taken_from_the_front_by_strength() -> None:
-    assert front.profiles([1, 2, 3, 9], [128, 192, 256, 200]) == {"low": 0, "medium": 1, "high": 2}
-    assert front.profiles([5, 1], [128, 256]) == {"low": 1}
+    assert crossover.profiles([1, 2, 3, 9], [128, 192, 256, 200]) == {"low": 0, "medium": 1, "high": 2}
+    assert crossover.profiles([5, 1], [128, 256]) == {"low": 1}
 
 
 def test_the_prediction_of_toldinas_is_that_of_the_paper() -> None:
-    found = prediction.predict(ENCRYPT, DECRYPT)
+    found = effects.predict(ENCRYPT, DECRYPT)
     assert found.r_squared == pytest.approx(0.985, abs=0.001)
     assert found.ratio == pytest.approx(1.14, abs=0.005)
     assert found.left_out_percent < found.worst_left_out_percent < 3
@@ -135,49 +135,49 @@ def test_the_prediction_of_toldinas_is_that_of_the_paper() -> None:
 @given(st.floats(0.5, 2), st.floats(-1, 1))
 def test_a_line_is_predicted_without_error(slope: float, intercept: float) -> None:
     known = np.array([10.0, 20.0, 30.0, 50.0])
-    found = prediction.predict(known, intercept + slope * known)
+    found = effects.predict(known, intercept + slope * known)
     assert found.slope == pytest.approx(slope)
     assert found.worst_left_out_percent < 1e-6
 
 
 def test_three_pairs_are_no_prediction() -> None:
     with pytest.raises(InputError, match="needs 4 pairs that differ, there are 3"):
-        prediction.predict([1, 2, 3], [1, 2, 3])
+        effects.predict([1, 2, 3], [1, 2, 3])
 
 
 @given(st.floats(0, 1), st.floats(1, 100), st.floats(1, 100))
 def test_a_mix_lies_between_its_two_costs(share: float, a: float, b: float) -> None:
-    assert min(a, b) - 1e-9 <= policy.mix(a, b, share) <= max(a, b) + 1e-9
+    assert min(a, b) - 1e-9 <= effects.mix(a, b, share) <= max(a, b) + 1e-9
 
 
-def two_ciphers() -> dict[str, policy.Costs]:
+def two_ciphers() -> dict[str, effects.Costs]:
     return {
-        "a": policy.Costs(SIZES, 100 + 10 * SIZES, ONE_PERCENT),
-        "b": policy.Costs(SIZES, 1_000 + SIZES, ONE_PERCENT),
+        "a": effects.Costs(SIZES, 100 + 10 * SIZES, ONE_PERCENT),
+        "b": effects.Costs(SIZES, 1_000 + SIZES, ONE_PERCENT),
     }
 
 
 def test_a_hybrid_with_the_right_threshold_beats_both_and_with_the_wrong_one_does_not() -> None:
     packets = [20, 1500]
-    right = policy.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=packets, weight=[1, 1])
+    right = effects.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=packets, weight=[1, 1])
     assert all(one.high < 1 for one in right.against.values())
-    wrong = policy.hybrid(two_ciphers(), small="b", large="a", from_B=100, payload_B=packets, weight=[1, 1])
+    wrong = effects.hybrid(two_ciphers(), small="b", large="a", from_B=100, payload_B=packets, weight=[1, 1])
     assert wrong.against_best.low > 1
 
 
 def test_a_hybrid_of_large_packets_alone_is_the_large_cipher() -> None:
-    found = policy.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=[1500], weight=[1])
+    found = effects.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=[1500], weight=[1])
     assert found.best_alone == "b"
     assert found.against_best == pytest.approx((1, 1, 1))
 
 
 def test_packets_outside_the_measured_sizes_are_refused() -> None:
     with pytest.raises(InputError, match="a is measured from 14 to 16384 B"):
-        policy.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=[10], weight=[1])
+        effects.hybrid(two_ciphers(), small="a", large="b", from_B=100, payload_B=[10], weight=[1])
 
 
 def test_draws_are_the_same_for_the_same_seed_and_have_the_width_asked_for() -> None:
-    one, other = (draws.drawn([1.0, 2.0], [0.01, 0.0], seed=3) for _ in range(2))
+    one, other = (distributions.drawn([1.0, 2.0], [0.01, 0.0], seed=3) for _ in range(2))
     assert np.array_equal(one, other)
     assert np.std(np.log(one[:, 0])) == pytest.approx(0.01, rel=0.1)
     assert np.all(one[:, 1] == 2.0)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from support.made_up_batches import Numbers, case, summaries
-from wattlock.analysis import estimate, pauses, ranking
+from wattlock.analysis import comparison, estimate, ranking
 from wattlock.report.answer import after_pause
 
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
@@ -21,7 +21,7 @@ def found(cases: list[dict[str, Any]], *logs: float) -> tuple[pl.DataFrame, pl.D
 
 
 def test_a_case_after_a_pause_has_a_ratio_to_its_steady_twin_and_none_without_a_twin() -> None:
-    compared = pauses.compare_after_pause(*found(TWINS, 0.0, np.log(3.1), 0.0))
+    compared = comparison.compare_after_pause(*found(TWINS, 0.0, np.log(3.1), 0.0))
     [row] = compared.to_dicts()
     assert abs(row["ratio"] - 3.1) < 0.02
     assert row["ratio_low"] < 3.1 < row["ratio_high"]

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wattlock.analysis.estimate import t_half_width
-from wattlock.analysis.resampling import ends, usual_widths
+from wattlock.analysis.estimate import ends, t_half_width, usual_widths
 
 DRAWS = 2_000
 
@@ -68,7 +67,7 @@ def test_drawn_intervals_of_normal_values_are_as_wide_as_usual_and_of_skewed_one
 
 def test_more_draws_than_fit_at_once_are_all_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     values = list(np.random.default_rng(8).normal(size=10))
-    monkeypatch.setattr("wattlock.analysis.resampling.AT_ONCE", 1_000)
+    monkeypatch.setattr("wattlock.analysis.estimate.AT_ONCE", 1_000)
     in_parts = ends(values, 0.05, 10_001, 3)
     monkeypatch.undo()
     assert in_parts == pytest.approx(ends(values, 0.05, 10_001, 3), rel=0.1)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from wattlock.analysis import effects, policy
+from wattlock.analysis import effects
 from wattlock.analysis.crossover import crossover
-from wattlock.analysis.draws import COVERAGE
-from wattlock.analysis.prediction import least_r_squared, predict
+from wattlock.analysis.distributions import COVERAGE
+from wattlock.analysis.effects import least_r_squared, predict
 
 SIZES = [10.0, 20.0, 40.0]
 ONE_PERCENT = math.log(1.01) / COVERAGE
@@ -40,9 +40,9 @@ def test_a_crossing_that_the_worst_errors_undo_is_not_sure() -> None:
 
 
 def test_a_policy_of_one_cipher_alone_still_errs_on_both_sides() -> None:
-    costs = policy.Costs(np.array(SIZES), np.array(SIZES), np.full(3, ONE_PERCENT), systematic=True)
+    costs = effects.Costs(np.array(SIZES), np.array(SIZES), np.full(3, ONE_PERCENT), systematic=True)
     both = {"a": costs, "b": costs}
-    found = policy.hybrid(both, small="a", large="b", from_B=15, payload_B=SIZES, weight=[1, 1, 1])
+    found = effects.hybrid(both, small="a", large="b", from_B=15, payload_B=SIZES, weight=[1, 1, 1])
     assert found.against["a"] == pytest.approx((1, 1.01**-2, 1.01**2))
 
 

@@ -10,8 +10,8 @@ import pytest
 from support.counted_runs import CASES, M4, STUDY, Board
 from support.tree import require_programs
 from wattlock import cli
-from wattlock.advise.cost_files import COSTS
-from wattlock.energy.cards import load
+from wattlock.advise.cipher_costs import COSTS
+from wattlock.energy.device_cards import load
 from wattlock.errors import CasesFailed, EvidenceError, ProbeError, StudyError
 from wattlock.run import counts
 from wattlock.run.begin import measure

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 import typer
 
-from wattlock.cli.groups import spread
+from wattlock.cli.help import spread
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 from support.tree import require_programs
 from wattlock import cli
-from wattlock.definitions.problems import nearest
+from wattlock.definitions.toml import nearest
 from wattlock.study.study import FORM
 
 LINK, ADVISE = ["link", "bss-ccmp"], ["advise", "sensor", "--allow-assumed"]

@@ -15,7 +15,7 @@ from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import InputError, Slower
-from wattlock.papers import record
+from wattlock.papers import literature
 from wattlock.run.compare import compare
 from wattlock.run.libraries import named_libraries
 from wattlock.run.result import open_run
@@ -76,7 +76,7 @@ def test_the_papers_are_judged_by_one_call(runs: Path, monkeypatch: pytest.Monke
     require_programs()
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     found = wl.papers(runs / "before")
-    assert found["claim"].to_list() == [claim.id for claim in record.load().claims]
+    assert found["claim"].to_list() == [claim.id for claim in literature.load().claims]
 
 
 def test_two_runs_are_compared_as_the_verb_compares_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +129,7 @@ def test_a_question_is_answered_as_the_verb_answers_it(
 
 def test_the_calls_that_are_rooms_too_stay_callable_whatever_was_imported_first() -> None:
     code = (
-        "import wattlock as wl; from wattlock.run import begin; import wattlock.papers.record, wattlock.advise;"
+        "import wattlock as wl; from wattlock.run import begin; import wattlock.papers.literature, wattlock.advise;"
         "print(callable(wl.run), callable(wl.papers), callable(wl.advise), wl.run.begin is begin);"
         "from wattlock import compare, read; print(compare.__module__, read.__module__)"
     )

@@ -19,7 +19,7 @@ from support.scripted_probe import direct, install
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.cli.run import BatteryOptions, MeterOptions
+from wattlock.cli.run import DischargeOptions, MeterOptions
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run.begin import measure
 
@@ -249,8 +249,8 @@ def test_a_battery_that_stops_the_measuring_says_how_it_goes_on_and_what_judges_
 ) -> None:
     assert probe.is_file()
 
-    def stops(*_: object, by: MeterOptions, discharged: BatteryOptions, **__: object) -> None:
-        assert (by, discharged) == (MeterOptions(sys_root=Path("tree")), BatteryOptions("any", 7, 10))
+    def stops(*_: object, by: MeterOptions, discharged: DischargeOptions, **__: object) -> None:
+        assert (by, discharged) == (MeterOptions(sys_root=Path("tree")), DischargeOptions("any", 7, 10))
         raise EvidenceError("the battery is at 10 %", hint="charge it")
 
     monkeypatch.setattr("wattlock.cli.run.run", stops)

@@ -16,13 +16,12 @@ from pydantic_core import PydanticUndefined
 
 from support.tree import PACKAGE, TREE, require_programs
 from wattlock import cli
-from wattlock.advise.framings import framings
+from wattlock.advise.choices import framings
 from wattlock.advise.question import FORM as PROFILE
 from wattlock.advise.question import PROFILES
-from wattlock.definitions import Form, Table
-from wattlock.definitions.problems import path_of, problems_of
-from wattlock.definitions.schema import keys
-from wattlock.definitions.template import Entry, entries, filled_in
+from wattlock.definitions import DefinitionForm, Table
+from wattlock.definitions.schema import TemplateEntry, entries, filled_in, keys
+from wattlock.definitions.toml import path_of, problems_of
 from wattlock.errors import StudyError
 
 spec = spec_from_file_location("definitions_pages", TREE / "tools" / "definitions.py")
@@ -31,7 +30,7 @@ assert spec.loader
 tool = module_from_spec(spec)
 spec.loader.exec_module(tool)
 
-FORMS: list[Form] = [form for forms in tool.FORMS.values() for form in forms]
+FORMS: list[DefinitionForm] = [form for forms in tool.FORMS.values() for form in forms]
 every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 FOLDERS = {
     "study": "studies",
@@ -56,7 +55,7 @@ READ_BEFORE = {"flow.capture"}
 """Keys in whose place others stand once a file is read."""
 
 
-def shipped() -> Iterator[tuple[Form, Path]]:
+def shipped() -> Iterator[tuple[DefinitionForm, Path]]:
     forms = {form.name: form for form in FORMS}
     for name, folder in FOLDERS.items():
         yield from ((forms[name], path) for path in sorted((PACKAGE / "data" / folder).rglob("*.toml")))
@@ -65,7 +64,7 @@ def shipped() -> Iterator[tuple[Form, Path]]:
         yield forms[STANDARDS[standard]], path
 
 
-def problems(form: Form, tables: dict[str, Any]) -> set[str]:
+def problems(form: DefinitionForm, tables: dict[str, Any]) -> set[str]:
     """The paths of all that the program finds wrong by a key's own kind."""
     try:
         form.model.model_validate(tables)
@@ -74,7 +73,7 @@ def problems(form: Form, tables: dict[str, Any]) -> set[str]:
     return set()
 
 
-def violations(form: Form, tables: dict[str, Any]) -> set[str]:
+def violations(form: DefinitionForm, tables: dict[str, Any]) -> set[str]:
     """The paths of all that the schema refuses."""
     found = set()
     for error in Draft202012Validator(form.schema()).iter_errors(tables):
@@ -96,14 +95,14 @@ def held(tables: Any, path: list[str]) -> Any:
 
 
 @every_form
-def test_a_template_is_valid_as_it_stands(form: Form) -> None:
+def test_a_template_is_valid_as_it_stands(form: DefinitionForm) -> None:
     form.model.model_validate(tomllib.loads(form.template()))
     assert violations(form, tomllib.loads(form.template())) == set()
     assert form.template().startswith(f"#:schema ./{form.name}.schema.json\n")
 
 
 @every_form
-def test_a_template_has_each_key_and_no_other_and_says_what_it_means(form: Form) -> None:
+def test_a_template_has_each_key_and_no_other_and_says_what_it_means(form: DefinitionForm) -> None:
     known = {path: table for table, path, _, _ in keys(form.schema())}
     paths = [entry.path for entry in form.entries()]
     assert len(set(paths)) == len(paths)
@@ -116,7 +115,7 @@ def test_a_template_has_each_key_and_no_other_and_says_what_it_means(form: Form)
 
 
 @every_form
-def test_what_a_template_leaves_out_is_the_default_or_an_example_that_is_accepted(form: Form) -> None:
+def test_what_a_template_leaves_out_is_the_default_or_an_example_that_is_accepted(form: DefinitionForm) -> None:
     live, whole = tomllib.loads(form.template()), tomllib.loads(filled_in(form.template()))
     for entry in form.entries():
         if not entry.left_out or entry.path in READ_BEFORE:
@@ -131,7 +130,7 @@ def test_what_a_template_leaves_out_is_the_default_or_an_example_that_is_accepte
 
 
 @every_form
-def test_a_template_names_every_word_that_a_key_may_hold(form: Form) -> None:
+def test_a_template_names_every_word_that_a_key_may_hold(form: DefinitionForm) -> None:
     known = {path: one for _, path, one, _ in keys(form.schema())}
     for entry in form.entries():
         words = {word.lower() for word in tool.words(known[entry.path])}
@@ -140,7 +139,7 @@ def test_a_template_names_every_word_that_a_key_may_hold(form: Form) -> None:
         )
 
 
-def field_of(form: Form, path: list[str]) -> FieldInfo:
+def field_of(form: DefinitionForm, path: list[str]) -> FieldInfo:
     """The field of a model that a path leads to."""
     *outer, last = path
     model: Any = form.model
@@ -150,7 +149,7 @@ def field_of(form: Form, path: list[str]) -> FieldInfo:
     return found
 
 
-def with_key(live: dict[str, Any], whole: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def with_key(live: dict[str, Any], whole: dict[str, Any], entry: TemplateEntry) -> dict[str, Any]:
     """The template with one key, or one table, put in."""
     *outer, key = entry.path.split(".")
     made: dict[str, Any] = json.loads(json.dumps(live))
@@ -164,7 +163,7 @@ def with_key(live: dict[str, Any], whole: dict[str, Any], entry: Entry) -> dict[
     return made
 
 
-def rules_of_tables(form: Form) -> set[str]:
+def rules_of_tables(form: DefinitionForm) -> set[str]:
     """Where rules between keys are broken: at tables, never at a key."""
     tables = [entry.path for entry in form.entries() if not entry.value]
     lists = {path for path in tables if f"[[{path}]]" in form.template()}
@@ -187,12 +186,12 @@ def models(annotation: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("form", "path"), list(shipped()), ids=lambda one: getattr(one, "stem", ""))
-def test_a_schema_accepts_every_file_that_comes_along(form: Form, path: Path) -> None:
+def test_a_schema_accepts_every_file_that_comes_along(form: DefinitionForm, path: Path) -> None:
     assert violations(form, tomllib.loads(path.read_text())) == set()
 
 
 @every_form
-def test_a_schema_refuses_a_wrong_value_at_the_same_key_as_the_program(form: Form) -> None:
+def test_a_schema_refuses_a_wrong_value_at_the_same_key_as_the_program(form: DefinitionForm) -> None:
     for entry in form.entries():
         if entry.left_out:
             continue
@@ -206,14 +205,14 @@ def test_a_schema_refuses_a_wrong_value_at_the_same_key_as_the_program(form: For
 
 
 @every_form
-def test_a_schema_refuses_an_unknown_key_and_a_missing_one_where_the_program_does(form: Form) -> None:
+def test_a_schema_refuses_an_unknown_key_and_a_missing_one_where_the_program_does(form: DefinitionForm) -> None:
     whole = tomllib.loads(form.template())
     needed = first_needed(form)
     for tables in (whole | {"nonsense": 1}, {key: value for key, value in whole.items() if key != needed}):
         assert problems(form, tables) == violations(form, tables) != set()
 
 
-def first_needed(form: Form) -> str:
+def first_needed(form: DefinitionForm) -> str:
     return next(path for table, path, _, needed in keys(form.schema()) if needed and not table)
 
 

@@ -12,10 +12,16 @@ from scipy.integrate import quad, solve_ivp
 
 from support.batteries import CELL, by_hand, case, certain, plan
 from wattlock import cli
-from wattlock.energy import battery_cards, lifetime, tasks
-from wattlock.energy.battery import Tremblay, kibam_s, linear_s, peukert_s, with_self_discharge
-from wattlock.energy.battery_cards import Model
-from wattlock.energy.lifetime import Surroundings
+from wattlock.energy import battery_cards, tasks
+from wattlock.energy.battery_cards import (
+    Model,
+    Surroundings,
+    Tremblay,
+    kibam_s,
+    linear_s,
+    peukert_s,
+    with_self_discharge,
+)
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import EvidenceError, InputError
 
@@ -139,7 +145,7 @@ def test_self_discharge_solves_its_equation_and_none_changes_nothing() -> None:
 @pytest.mark.parametrize("model", battery_cards.MODELS)
 def test_a_larger_load_never_lasts_longer(model: Model) -> None:
     power_W = np.geomspace(1e-3, 12, 40)[:, None] * np.ones(100)
-    life_s = lifetime.seconds(CELL, model, certain(model), power_W)[:, 0]
+    life_s = battery_cards.seconds(CELL, model, certain(model), power_W)[:, 0]
     assert np.all(np.diff(life_s) < 0)
     assert np.all(np.diff(life_s * power_W[:, 0]) <= 1e-6 * life_s[0]), "nor does it give more energy"
 
@@ -147,40 +153,42 @@ def test_a_larger_load_never_lasts_longer(model: Model) -> None:
 @pytest.mark.parametrize("model", battery_cards.MODELS)
 def test_the_curve_begins_full_and_ends_empty_when_the_life_does(model: Model) -> None:
     drawn = certain(model)
-    curve = lifetime.curve(CELL, model, drawn, 4.0)
+    curve = battery_cards.curve(CELL, model, drawn, 4.0)
     assert curve.level_percent[0] == 100
     assert curve.level_percent[-1] == 0
     assert np.all(np.diff(curve.level_percent) <= 0)
-    life_s = lifetime.seconds(CELL, model, drawn, np.full(100, 4.0))[0]
+    life_s = battery_cards.seconds(CELL, model, drawn, np.full(100, 4.0))[0]
     assert curve.time_s[-1] == pytest.approx(life_s, rel=1e-4)
 
 
 def test_kibam_dies_with_charge_left_and_the_linear_battery_does_not() -> None:
-    assert lifetime.curve(CELL, "kibam", certain("kibam"), 10.0).level_percent[-2] > 20
-    assert lifetime.curve(CELL, "linear", certain("linear"), 10.0).level_percent[-2] == pytest.approx(0, abs=1e-9)
+    assert battery_cards.curve(CELL, "kibam", certain("kibam"), 10.0).level_percent[-2] > 20
+    assert battery_cards.curve(CELL, "linear", certain("linear"), 10.0).level_percent[-2] == pytest.approx(0, abs=1e-9)
 
 
 def test_each_law_takes_from_the_life() -> None:
     power_W = np.full(2000, 1e-3)
     new = float(
-        np.median(lifetime.seconds(CELL, "linear", lifetime.drawn(CELL, "linear", [], draws=2000, seed=1), power_W))
+        np.median(
+            battery_cards.seconds(CELL, "linear", battery_cards.drawn(CELL, "linear", [], draws=2000, seed=1), power_W)
+        )
     )
     for law in [law for law in CELL.card.laws() if law != "shelf-life"]:
-        drawn = lifetime.drawn(CELL, "linear", [law], draws=2000, seed=1, at=Surroundings(0.0, 5.0))
-        assert float(np.median(lifetime.seconds(CELL, "linear", drawn, power_W))) < 0.97 * new, law
+        drawn = battery_cards.drawn(CELL, "linear", [law], draws=2000, seed=1, at=Surroundings(0.0, 5.0))
+        assert float(np.median(battery_cards.seconds(CELL, "linear", drawn, power_W))) < 0.97 * new, law
 
 
 def test_a_battery_is_given_up_at_the_end_of_its_shelf_life_whatever_it_still_holds() -> None:
     coin = battery_cards.load("aa-pair")
     power_W = np.array([[1e-9], [1e-6], [1.0]]) * np.ones(2000)
-    drawn = lifetime.drawn(coin, "linear", ["shelf-life"], draws=2000, seed=1)
-    idle_s, slow_s, fast_s = lifetime.seconds(coin, "linear", drawn, power_W)
+    drawn = battery_cards.drawn(coin, "linear", ["shelf-life"], draws=2000, seed=1)
+    idle_s, slow_s, fast_s = battery_cards.seconds(coin, "linear", drawn, power_W)
     assert np.array_equal(idle_s, slow_s)
     assert np.median(idle_s) == pytest.approx(7.1 * YEAR_s, rel=0.02)
-    assert (lifetime.by_charge(coin, "linear", drawn, power_W)[0] > 100 * idle_s).all()
-    without = lifetime.drawn(coin, "linear", [], draws=2000, seed=1)
-    assert np.array_equal(fast_s, lifetime.seconds(coin, "linear", without, power_W)[2]), "nothing else is moved"
-    assert lifetime.curve(coin, "linear", drawn, 1e-6).time_s[-1] == pytest.approx(7.1 * YEAR_s, rel=0.02)
+    assert (battery_cards.by_charge(coin, "linear", drawn, power_W)[0] > 100 * idle_s).all()
+    without = battery_cards.drawn(coin, "linear", [], draws=2000, seed=1)
+    assert np.array_equal(fast_s, battery_cards.seconds(coin, "linear", without, power_W)[2]), "nothing else is moved"
+    assert battery_cards.curve(coin, "linear", drawn, 1e-6).time_s[-1] == pytest.approx(7.1 * YEAR_s, rel=0.02)
 
 
 def test_95_percent_of_the_batteries_lie_between_the_ends_that_are_printed() -> None:
@@ -197,7 +205,7 @@ def test_95_percent_of_the_batteries_lie_between_the_ends_that_are_printed() -> 
 
 @pytest.mark.parametrize(("mean_C", "kelvin"), [(60.0, 0), (25.0, 0), (24.0, 1), (20.0, 5), (0.0, 25)])
 def test_cold_takes_its_share_of_each_kelvin_below_25_C_and_warmth_gives_none(mean_C: float, kelvin: float) -> None:
-    drawn = lifetime.drawn(CELL, "linear", ["temperature"], draws=500, seed=1, at=Surroundings(mean_C, 0.0))
+    drawn = battery_cards.drawn(CELL, "linear", ["temperature"], draws=500, seed=1, at=Surroundings(mean_C, 0.0))
     assert drawn.capacity_share == pytest.approx(1 - drawn.numbers["capacity_per_kelvin"] * kelvin, rel=1e-12)
 
 
@@ -213,13 +221,13 @@ def test_a_cell_that_loses_1_percent_a_year_lasts_as_long_as_the_differential_eq
     # 225 mAh at 2.9 V under 1 uW: 652,500 h alone; ln(1 + 0.01 * 74.436 y) / 0.01 = 55.64 years.
     coin = battery_cards.load("cr2032")
     numbers = {key: np.full(1, number.in_SI) for key, number in coin.card.numbers("linear", ["self-discharge"]).items()}
-    batteries = lifetime.Drawn(numbers, np.ones(1), numbers["self_discharge"])
-    (life_s,) = lifetime.seconds(coin, "linear", batteries, np.array([1e-6]))
+    batteries = battery_cards.BatterySamples(numbers, np.ones(1), numbers["self_discharge"])
+    (life_s,) = battery_cards.seconds(coin, "linear", batteries, np.array([1e-6]))
     assert life_s / YEAR_s == pytest.approx(55.64, rel=1e-3)
 
 
 def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
-    drawn = lifetime.drawn(CELL, "linear", [], draws=20_000, seed=3)
+    drawn = battery_cards.drawn(CELL, "linear", [], draws=20_000, seed=3)
     far = np.log(drawn.numbers["capacity"] / CELL.card.capacity.in_SI)
     assert np.std(far) == pytest.approx(CELL.card.capacity.log_sigma, rel=0.02)
     assert np.max(np.abs(far)) <= math.log1p(CELL.card.capacity.relative_uncertainty)
@@ -231,7 +239,7 @@ def test_capacities_are_drawn_from_the_law_on_the_card() -> None:
 )
 def test_a_load_that_cannot_be_is_refused(power_W: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        lifetime.seconds(CELL, "linear", certain("linear"), np.full(100, power_W))
+        battery_cards.seconds(CELL, "linear", certain("linear"), np.full(100, power_W))
 
 
 def test_a_model_whose_numbers_the_card_lacks_is_refused_by_their_names() -> None:

@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 
 from support.energy_cards import number
-from wattlock.energy import lifetime
-from wattlock.energy.battery import Tremblay, kibam_s, linear_s, with_self_discharge
-from wattlock.energy.battery_cards import Battery, BatteryCard, Law, Model
-from wattlock.energy.lifetime import Surroundings
+from wattlock.energy import battery_cards
+from wattlock.energy.battery_cards import (
+    Battery,
+    BatteryCard,
+    Law,
+    Model,
+    Surroundings,
+    Tremblay,
+    kibam_s,
+    linear_s,
+    with_self_discharge,
+)
 from wattlock.errors import EvidenceError, InputError
 
 NUMBERS = {
@@ -44,31 +52,31 @@ def battery(**changed: Any) -> Battery:
 
 
 def drawn(
-    *laws: Law, model: Model = "linear", draws: int = 1024, at: Surroundings = lifetime.INDOORS, **changed: Any
-) -> lifetime.Drawn:
-    return lifetime.drawn(battery(**changed), model, list(laws), draws=draws, seed=1, at=at)
+    *laws: Law, model: Model = "linear", draws: int = 1024, at: Surroundings = battery_cards.INDOORS, **changed: Any
+) -> battery_cards.BatterySamples:
+    return battery_cards.drawn(battery(**changed), model, list(laws), draws=draws, seed=1, at=at)
 
 
 def life_s(model: Model, power_W: float, *laws: Law, **changed: Any) -> float:
     batteries = drawn(*laws, model=model, draws=4, **changed)
-    return float(lifetime.seconds(battery(**changed), model, batteries, np.full(4, power_W))[0])
+    return float(battery_cards.seconds(battery(**changed), model, batteries, np.full(4, power_W))[0])
 
 
 def test_a_full_battery_of_a_card_without_doubt_and_ageing_holds_capacity_times_voltage() -> None:
-    found = lifetime.full(battery(aged_capacity=None), allow_assumed=False)
+    found = battery_cards.full(battery(aged_capacity=None), allow_assumed=False)
     assert found == pytest.approx((7200.0, 0.0, "modelled"), abs=1e-9)
 
 
 def test_a_full_battery_is_as_unsure_as_its_numbers_and_its_age() -> None:
     capacity = number(1.0, "Ah", off=0.1, confidence="assumed")
-    found = lifetime.full(battery(capacity=capacity), allow_assumed=True)
+    found = battery_cards.full(battery(capacity=capacity), allow_assumed=True)
     # A share that is uniform from a half to 1 has a logarithm of mean ln 2 - 1 and variance 1 - 2 (ln 2)^2.
     assert math.log(found.energy_J / 7200) == pytest.approx(math.log(2) - 1, rel=0.01)
     sigma = math.hypot(math.log(1.1), math.sqrt(1 - 2 * math.log(2) ** 2))
     assert found.relative_uncertainty == pytest.approx(math.expm1(sigma), rel=0.01)
     assert found.evidence == "assumed"
     with pytest.raises(EvidenceError, match="nobody verified"):
-        lifetime.full(battery(capacity=capacity), allow_assumed=False)
+        battery_cards.full(battery(capacity=capacity), allow_assumed=False)
 
 
 def test_a_card_without_doubt_and_laws_gives_one_battery_over_and_over() -> None:
@@ -187,7 +195,7 @@ def test_lives_by_hand() -> None:
 
 def test_by_kibam_a_battery_of_which_less_is_left_holds_less_in_both_wells() -> None:
     half = drawn(model="kibam", draws=4)._replace(capacity_share=np.full(4, 0.5))
-    lives_s = lifetime.seconds(battery(), "kibam", half, np.full(4, 1.0))
+    lives_s = battery_cards.seconds(battery(), "kibam", half, np.full(4, 1.0))
     assert lives_s == pytest.approx(float(kibam_s(1800.0, 0.5, 0.5, 0.001)))
 
 
@@ -205,17 +213,19 @@ def test_a_discharge_curve_shrinks_with_the_share_that_is_left() -> None:
 
     for share in (1.0, 0.5):
         batteries = drawn(model="tremblay", draws=4)._replace(capacity_share=np.full(4, share))
-        assert lifetime.seconds(battery(), "tremblay", batteries, np.full(4, 0.4)) == pytest.approx(until_Ah(share))
+        assert battery_cards.seconds(battery(), "tremblay", batteries, np.full(4, 0.4)) == pytest.approx(
+            until_Ah(share)
+        )
 
 
 @pytest.mark.parametrize(("model", "most_W"), [("linear", 2.0), ("peukert", 2.0), ("kibam", 2.0), ("tremblay", 1.5)])
 def test_the_largest_current_is_carried_and_no_more(model: Model, most_W: float) -> None:
     volts = 1.5 if model == "tremblay" else 2.0
-    lifetime.refuse_load(battery(), model, most_W, 1e-3)
+    battery_cards.refuse_load(battery(), model, most_W, 1e-3)
     with pytest.raises(InputError, match=f"draws 1.25 A at {volts:g} V, battery mine gives at most 1 A"):
-        lifetime.refuse_load(battery(), model, most_W * 1.25, 1e-3)
+        battery_cards.refuse_load(battery(), model, most_W * 1.25, 1e-3)
     with pytest.raises(InputError, match="gives at most"):
-        lifetime.refuse_load(battery(), model, most_W * (1 + 1e-9), 1e-3)
+        battery_cards.refuse_load(battery(), model, most_W * (1 + 1e-9), 1e-3)
 
 
 @pytest.mark.parametrize(
@@ -229,31 +239,31 @@ def test_the_largest_current_is_carried_and_no_more(model: Model, most_W: float)
 )
 def test_a_load_that_empties_nothing_is_named(least_W: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        lifetime.refuse_load(battery(), "linear", 1.0, least_W)
-    lifetime.refuse_load(battery(), "linear", 1e-12, 1e-12)
+        battery_cards.refuse_load(battery(), "linear", 1.0, least_W)
+    battery_cards.refuse_load(battery(), "linear", 1e-12, 1e-12)
 
 
 def test_a_load_is_too_large_by_its_median_and_none_by_its_least_draw() -> None:
     batteries = drawn(draws=100)
     loads_W = np.full((2, 100), 0.5)
     loads_W[1, :40] = 50.0
-    assert lifetime.seconds(battery(), "linear", batteries, loads_W).shape == (2, 100)
+    assert battery_cards.seconds(battery(), "linear", batteries, loads_W).shape == (2, 100)
     loads_W[1, :60] = 3.0
     with pytest.raises(InputError, match=r"draws 1\.5 A at 2 V"):
-        lifetime.seconds(battery(), "linear", batteries, loads_W)
+        battery_cards.seconds(battery(), "linear", batteries, loads_W)
     loads_W[:] = 0.5
     loads_W[0, 3] = -0.1
     with pytest.raises(InputError, match="not discharging"):
-        lifetime.seconds(battery(), "linear", batteries, loads_W)
+        battery_cards.seconds(battery(), "linear", batteries, loads_W)
 
 
-def of_median(model: Model, shares: Any, **changed: Any) -> lifetime.Drawn:
+def of_median(model: Model, shares: Any, **changed: Any) -> battery_cards.BatterySamples:
     return drawn(model=model, draws=len(shares))._replace(capacity_share=np.asarray(shares), **changed)
 
 
 @pytest.mark.parametrize("model", ["linear", "peukert"])
 def test_a_curve_falls_evenly_from_full_to_empty_over_the_median_life(model: Model) -> None:
-    curve = lifetime.curve(battery(), model, of_median(model, [0.1, 0.8, 1.0]), 0.5)
+    curve = battery_cards.curve(battery(), model, of_median(model, [0.1, 0.8, 1.0]), 0.5)
     steps = np.arange(200) / 199
     assert curve.time_s[:-1] == pytest.approx(0.8 * 14_400 * steps)
     assert curve.level_percent[:-1] == pytest.approx(100 * (1 - steps), abs=1e-9)
@@ -261,7 +271,7 @@ def test_a_curve_falls_evenly_from_full_to_empty_over_the_median_life(model: Mod
 
 
 def test_a_curve_by_kibam_ends_with_the_charge_that_is_bound() -> None:
-    curve = lifetime.curve(battery(), "kibam", of_median("kibam", [0.1, 0.8, 1.0]), 1.0)
+    curve = battery_cards.curve(battery(), "kibam", of_median("kibam", [0.1, 0.8, 1.0]), 1.0)
     life = float(kibam_s(0.8 * 3600, 0.5, 0.5, 0.001))
     assert curve.time_s[-1] == pytest.approx(life)
     assert curve.level_percent[-2] == pytest.approx(100 * (1 - life * 0.5 / (0.8 * 3600)))
@@ -269,7 +279,7 @@ def test_a_curve_by_kibam_ends_with_the_charge_that_is_bound() -> None:
 
 
 def test_a_curve_by_tremblay_ends_with_the_charge_that_lies_below_the_cut_off() -> None:
-    curve = lifetime.curve(battery(), "tremblay", of_median("tremblay", [0.1, 1.0, 1.0]), 1.2)
+    curve = battery_cards.curve(battery(), "tremblay", of_median("tremblay", [0.1, 1.0, 1.0]), 1.2)
     shape = Tremblay.from_points(
         capacity_Ah=1.0, resistance_ohm=0.1, typical_A=0.2, full_V=2.4, exponential=(0.25, 2.2), nominal=(0.75, 2.0)
     )
@@ -282,17 +292,17 @@ def test_a_curve_by_tremblay_ends_with_the_charge_that_lies_below_the_cut_off() 
 
 def test_self_discharge_and_the_shelf_bring_the_end_of_a_curve_nearer() -> None:
     losing = of_median("linear", [1.0], self_discharge_per_s=np.full(1, 1e-4))
-    curve = lifetime.curve(battery(), "linear", losing, 1.0)
+    curve = battery_cards.curve(battery(), "linear", losing, 1.0)
     assert curve.time_s[-1] == pytest.approx(math.log1p(0.72) / 1e-4)
     assert curve.level_percent[-2] == pytest.approx(0, abs=1e-9)
     given_up = of_median("linear", [1.0, 1.0, 1.0], shelf_life_s=np.array([100.0, 3600.0, 9e9]))
-    curve = lifetime.curve(battery(), "linear", given_up, 1.0)
+    curve = battery_cards.curve(battery(), "linear", given_up, 1.0)
     assert curve.time_s[-1] == 3600
     assert curve.time_s[1] == pytest.approx(7200 / 199)
     with pytest.raises(InputError, match="gives at most"):
-        lifetime.curve(battery(), "linear", given_up, 2.5)
+        battery_cards.curve(battery(), "linear", given_up, 2.5)
     with pytest.raises(InputError, match="never discharges"):
-        lifetime.curve(battery(), "linear", given_up, 0.0)
+        battery_cards.curve(battery(), "linear", given_up, 0.0)
 
 
 # One ampere-hour is gone of two; no power of the curve's terms is 0 or 1.

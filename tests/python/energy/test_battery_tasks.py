@@ -10,20 +10,22 @@ import pytest
 from support.batteries import CELL, by_hand, case
 from support.energy_cards import device, number
 from wattlock.energy import tasks
-from wattlock.energy.lifetime import INDOORS
-from wattlock.energy.tasks import Duty, Half, Task, by_card, weakest
+from wattlock.energy.battery_cards import INDOORS
+from wattlock.energy.tasks import Duty, Half, RepeatedOperation, by_card, weakest
 from wattlock.errors import InputError
 
 # 2.33 Ah at 3.78 V.
 WHOLE_J = 2.33 * 3600 * 3.78
 
 
-def task(*shares: tuple[float, Half], cipher: str = "aes128-cbc", payload_B: int | None = 1000, **changed: Any) -> Task:
+def task(
+    *shares: tuple[float, Half], cipher: str = "aes128-cbc", payload_B: int | None = 1000, **changed: Any
+) -> RepeatedOperation:
     both = list(shares) or [(1.0, Half(1e-4, 0.0, 1e-3))]
-    return Task(cipher, "rustcrypto", payload_B, "random", both, "measured")._replace(**changed)
+    return RepeatedOperation(cipher, "rustcrypto", payload_B, "random", both, "measured")._replace(**changed)
 
 
-def certain(count: int = 3) -> tasks.Plan:
+def certain(count: int = 3) -> tasks.BatteryPlan:
     return by_hand(np.ones(count))
 
 
@@ -248,7 +250,7 @@ def test_lines_of_one_cipher_are_told_apart_by_what_differs_and_others_by_their_
 
 
 def test_a_plan_draws_the_batteries_of_its_card() -> None:
-    found = tasks.plan(CELL, "linear", ["self-discharge"], draws=64, seed=2, at=INDOORS, allow_assumed=False)
+    found = tasks.battery_plan(CELL, "linear", ["self-discharge"], draws=64, seed=2, at=INDOORS, allow_assumed=False)
     assert (found.battery, found.model, found.laws, found.evidence) == (CELL, "linear", ["self-discharge"], "modelled")
     assert found.batteries.capacity_share.size == 64
     assert (found.batteries.self_discharge_per_s > 0).all()

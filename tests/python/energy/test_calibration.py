@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wattlock.energy import calibration, cards
+from wattlock.energy import calibration, device_cards
 from wattlock.errors import EvidenceError
 
 METER = {"name": "powercap:package-0", "scope": "the package", "gain_source": "ours", "baseline": "idle"}
@@ -55,7 +55,7 @@ def test_the_card_that_is_written_is_read_back_and_values_cycles_as_the_fit_does
     assert 'title = "This machine: A \\"quoted\\" Zürich CPU"' in path.read_text(encoding="utf-8"), (
         "as a reader writes it"
     )
-    read = cards.load(path)
+    read = device_cards.load(path)
     assert read.card == card
     assert read.card.evidence == "modelled"
     valued = read.card.rate
@@ -85,15 +85,15 @@ def test_one_more_program_lies_within_the_factor_in_95_of_100_also_where_few_loa
         held = 0
         for _ in range(2000):
             logs = draw.normal(0.0, 0.1, count + 1)
-            load = calibration.Load("aes128-cbc", "encrypt", 64, 1.0, 1.0, 0.0)
-            found = calibration.Fit(1.0, float(np.std(logs[:-1], ddof=1)), 0.0, 1.0, 1.0, [load] * count)
+            load = calibration.FitLoad("aes128-cbc", "encrypt", 64, 1.0, 1.0, 0.0)
+            found = calibration.PowerFit(1.0, float(np.std(logs[:-1], ddof=1)), 0.0, 1.0, 1.0, [load] * count)
             held += abs(logs[-1] - logs[:-1].mean()) <= 1.96 * found.log_sigma
         assert 0.93 <= held / 2000 <= 0.97, count
 
 
 def test_the_power_and_the_factor_are_told_with_what_they_rest_on() -> None:
-    load = calibration.Load("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
-    found = calibration.Fit(2.0, 0.1, 0.05, 4.0, 3.0, [load] * 4)
+    load = calibration.FitLoad("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
+    found = calibration.PowerFit(2.0, 0.1, 0.05, 4.0, 3.0, [load] * 4)
     # Student's t of 3 degrees for 95 % is 3.1824: 0.1 * 3.1824 * sqrt(1 + 1 / 4) = 0.35581, and ln 1.05 = 0.04879.
     assert found.log_sigma == pytest.approx(math.hypot(0.35581 / 1.96, 0.04879), rel=1e-4)
     assert calibration.notes(found) == [
@@ -103,8 +103,8 @@ def test_the_power_and_the_factor_are_told_with_what_they_rest_on() -> None:
 
 
 def test_the_card_states_the_power_to_four_digits_and_the_clock_in_MHz() -> None:
-    load = calibration.Load("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
-    found = calibration.Fit(2.123456, 0.1, 0.05, 3.123456, 3.0, [load] * 4)
+    load = calibration.FitLoad("aes128-cbc", "encrypt", 64, 2.0, 1.0, 0.0)
+    found = calibration.PowerFit(2.123456, 0.1, 0.05, 3.123456, 3.0, [load] * 4)
     card = calibration.card(found, isa="aarch64", machine="a board", run="tiny-1", meter=METER)
     assert card.power is not None
     assert card.frequency is not None

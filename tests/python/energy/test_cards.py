@@ -10,13 +10,13 @@ import pytest
 from support.tree import TREE
 from wattlock import cli
 from wattlock.definitions import shelf
-from wattlock.energy import battery_cards, cards, published, radio_cards
-from wattlock.energy.cards import OperatingPoints
+from wattlock.energy import battery_cards, calibration, device_cards, radio_cards
+from wattlock.energy.device_cards import OperatingPoints
 from wattlock.energy.number import IN_SI, Number
 from wattlock.errors import EvidenceError, InputError
 
 DATA = TREE / "python" / "wattlock" / "data"
-SHELVES = (cards.DEVICES, radio_cards.RADIOS, battery_cards.BATTERIES)
+SHELVES = (device_cards.DEVICES, radio_cards.RADIOS, battery_cards.BATTERIES)
 EVERY = [(one, name) for one in SHELVES for name in one.names()]
 
 
@@ -41,13 +41,13 @@ def test_every_number_of_every_card_has_unit_source_conditions_and_a_reason(of: 
 
 def test_the_cards_of_the_papers_machines_come_along() -> None:
     papers = {"486dx2-40", "strongarm-206", "pentium3-mobile-700", "pentium-m-1500", "pentium4-m-2400", "pxa270-520"}
-    assert papers <= set(cards.names())
+    assert papers <= set(device_cards.names())
     for name in papers:
-        assert cards.load(name).card.evidence == "assumed", "no paper's machine has all its numbers verified"
+        assert device_cards.load(name).card.evidence == "assumed", "no paper's machine has all its numbers verified"
 
 
 def test_the_strongarm_takes_1_31_nJ_a_cycle_and_an_esp32_byte_at_1_Mb_s_10_uJ() -> None:
-    assert cards.load("strongarm-206").card.rate.joules == pytest.approx(1.31e-9, rel=0.005)
+    assert device_cards.load("strongarm-206").card.rate.joules == pytest.approx(1.31e-9, rel=0.005)
     radio = radio_cards.load("esp32-wifi").card
     sending = radio.sending(1.0)
     assert sending is not None
@@ -63,7 +63,7 @@ def test_a_radio_takes_the_draw_of_the_rate_nearest_to_the_one_asked_for() -> No
 
 
 def test_operating_points_that_do_not_rise_are_refused() -> None:
-    points = cards.load("cortex-a72-rk3399").card.operating_points
+    points = device_cards.load("cortex-a72-rk3399").card.operating_points
     assert points is not None
     falling = points.model_dump() | {"at": [one.model_dump() for one in reversed(points.at)]}
     with pytest.raises(ValueError, match="points must rise"):
@@ -171,7 +171,7 @@ def test_a_radio_that_can_only_send_and_one_with_a_current_and_no_voltage_are_re
 
 
 def test_all_18_rows_of_toldinas_come_out_within_15_percent_from_their_times() -> None:
-    found = published.published("toldinas", allow_assumed=True)
+    found = calibration.published("toldinas", allow_assumed=True)
     assert len(found.cases) == 18
     for case in found.cases:
         assert case.by_power_percent == pytest.approx(case.battery_percent, rel=0.15), case
@@ -179,7 +179,7 @@ def test_all_18_rows_of_toldinas_come_out_within_15_percent_from_their_times() -
 
 
 def test_the_law_of_rounds_and_block_fits_toldinas_percentages() -> None:
-    encrypting, decrypting = published.published("toldinas", allow_assumed=True).laws
+    encrypting, decrypting = calibration.published("toldinas", allow_assumed=True).laws
     assert encrypting.r_squared == pytest.approx(0.986, abs=0.0005)
     assert decrypting.r_squared == pytest.approx(0.991, abs=0.0005)
     assert encrypting.b > 0
@@ -187,25 +187,25 @@ def test_the_law_of_rounds_and_block_fits_toldinas_percentages() -> None:
 
 
 def test_the_time_that_stands_three_times_and_the_far_rates_are_named() -> None:
-    cases = published.published("toldinas", allow_assumed=True).cases
+    cases = calibration.published("toldinas", allow_assumed=True).cases
     assert [case.time_s for case in cases if "8821 s stands 3 times" in case.why] == [8821.0] * 3
     far = {(case.operation, case.block_bits, case.key_bits) for case in cases if "spreads above" in case.why}
     assert far == {("encrypt", 192, 256), ("encrypt", 256, 128)}
 
 
 def test_the_handhelds_card_holds_the_fitted_power() -> None:
-    power = cards.load("pxa270-520").card.power
+    power = device_cards.load("pxa270-520").card.power
     assert power is not None
-    found = published.published("toldinas", allow_assumed=True)
+    found = calibration.published("toldinas", allow_assumed=True)
     assert power.value == pytest.approx(found.power_W, abs=0.0005)
     assert found.evidence == "assumed"
 
 
 def test_a_fit_on_a_battery_that_nobody_verified_needs_consent_and_an_unknown_run_is_named() -> None:
     with pytest.raises(EvidenceError, match="pxa270-handheld has numbers that nobody verified: capacity"):
-        published.published("toldinas")
+        calibration.published("toldinas")
     with pytest.raises(InputError, match="no published run toldina") as refusal:
-        published.published("toldina", allow_assumed=True)
+        calibration.published("toldina", allow_assumed=True)
     assert refusal.value.hint == 'did you mean "toldinas"?'
 
 

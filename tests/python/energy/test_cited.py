@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from wattlock.energy import battery_cards, cards, published, radio_cards
+from wattlock.energy import battery_cards, calibration, device_cards, radio_cards
 from wattlock.energy.number import IN_SI, Number
 from wattlock.errors import InputError
 
 DATA = Path(str(files("wattlock") / "data"))
 CITED = tomllib.loads((DATA / "cited.toml").read_text())
-SHELVES = {shelf.folder: shelf for shelf in (cards.DEVICES, radio_cards.RADIOS, battery_cards.BATTERIES)}
+SHELVES = {shelf.folder: shelf for shelf in (device_cards.DEVICES, radio_cards.RADIOS, battery_cards.BATTERIES)}
 EVERY = [f"{folder}/{name}" for folder, shelf in SHELVES.items() for name in shelf.names()]
 # What sources print in, beside the units of cards.
 PRINTED = IN_SI | {"uV": 1e-6, "Hz": 1.0, "GHz": 1e9, "nA": 1e-9, "A min": 60.0}
@@ -47,7 +47,7 @@ def curves_mean_V() -> float:
     """Mean voltage over charge of the case's curve at its typical current, down to its cut-off."""
     case = battery_cards.load("cgr18650da")
     of = {key: number.in_SI for key, number in case.card.numbers("tremblay", []).items()}
-    from wattlock.energy.battery import Tremblay
+    from wattlock.energy.battery_cards import Tremblay
 
     curve = Tremblay.from_points(
         capacity_Ah=of["capacity"] / 3600,
@@ -71,7 +71,7 @@ CONVERSIONS: dict[str, Callable[[list[float]], float]] = {
     "largest": max,
     "product": math.prod,
     "curve": lambda _: curves_mean_V(),
-    "fitted": lambda _: published.published("toldinas", allow_assumed=True).power_W,
+    "fitted": lambda _: calibration.published("toldinas", allow_assumed=True).power_W,
 }
 
 
@@ -158,13 +158,14 @@ def test_a_card_that_mixes_conditions_is_refused_by_file_key_value_and_what_it_m
 
 def test_behind_a_linear_regulator_a_current_goes_with_every_voltage_in_front_of_it(tmp_path: Path) -> None:
     path = changed(tmp_path, "devices/stm32l476", "value = 3.3", "value = 1.8")
-    assert cards.load(path).card.voltage == cards.load("stm32l476").card.voltage.model_copy(update={"value": 1.8})  # type: ignore[union-attr]
+    voltage: Any = device_cards.load("stm32l476").card.voltage
+    assert device_cards.load(path).card.voltage == voltage.model_copy(update={"value": 1.8})
 
 
 def test_a_users_card_without_conditions_as_data_is_taken_as_it_was(tmp_path: Path) -> None:
     text = (DATA / "devices" / "nrf52840.toml").read_text()
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("under")))
-    assert cards.load(path).card.factors()
-    nothing: Any = cards.load(path).card.voltage
+    assert device_cards.load(path).card.factors()
+    nothing: Any = device_cards.load(path).card.voltage
     assert nothing.under is None

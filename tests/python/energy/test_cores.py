@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from wattlock.energy import cards
-from wattlock.energy.model import value
+from wattlock.energy import device_cards
+from wattlock.energy.device_cards import value
 from wattlock.errors import EvidenceError, InputError
 
 BIG_C, LITTLE_C, SUPPLY_V = 211e-12, 84e-12, 1.05
@@ -27,7 +27,7 @@ def cases(*kinds: str | None) -> pl.DataFrame:
 
 
 def energies(frame: pl.DataFrame, name: str | Path = "mt8183", **more: bool) -> dict[str | None, tuple[float, str]]:
-    found = value(frame, cards.load(name), isa="aarch64", **more)
+    found = value(frame, device_cards.load(name), isa="aarch64", **more)
     assert found["case"].to_list() == frame["case"].to_list()
     return {row["core_class"]: (row["energy_uJ"], row["energy_evidence"]) for row in found.iter_rows(named=True)}
 
@@ -74,14 +74,14 @@ def test_a_card_that_names_no_kind_values_all_alike() -> None:
     ],
 )
 def test_a_card_whose_kinds_do_not_fit_is_refused(tmp_path: Path, right: str, wrong: str, what: str) -> None:
-    text = cards.DEVICES.text(cards.DEVICES.find("mt8183")).decode()
+    text = device_cards.DEVICES.text(device_cards.DEVICES.find("mt8183")).decode()
     assert right in text
     (tmp_path / "mine.toml").write_text(text.replace(right, wrong, 1))
     with pytest.raises(InputError, match=what):
-        cards.load(tmp_path / "mine.toml")
+        device_cards.load(tmp_path / "mine.toml")
 
 
 def test_a_card_that_a_run_keeps_has_its_kinds() -> None:
-    card = cards.load("mt8183")
-    kept = cards.kept("mt8183", card.card.model_dump(mode="json"))
+    card = device_cards.load("mt8183")
+    kept = device_cards.kept("mt8183", card.card.model_dump(mode="json"))
     assert kept.on("little").card.rate == card.on("little").card.rate != card.card.rate

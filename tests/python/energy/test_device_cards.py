@@ -10,9 +10,8 @@ import pytest
 
 from support.energy_cards import device, estimates, number
 from wattlock.definitions import shelf
-from wattlock.energy import battery_cards, cards
-from wattlock.energy.cards import OperatingPoints
-from wattlock.energy.model import measured, value
+from wattlock.energy import battery_cards, device_cards
+from wattlock.energy.device_cards import OperatingPoints, measured, value
 from wattlock.errors import EvidenceError, InputError
 
 WATT, VOLT, MILLI = number(2.0, "W"), number(3.0, "V"), number(40.0, "mA")
@@ -110,10 +109,10 @@ def test_no_point_and_a_point_at_nothing_are_refused(pairs: list[tuple[float, fl
 
 @pytest.mark.parametrize("name", ["cortex-a72-rk3399", "nrf52840"])
 def test_a_card_kept_in_a_run_is_the_card_and_a_damaged_one_is_refused(name: str) -> None:
-    card = cards.load(name).card
-    assert cards.kept(name, card.model_dump()) == cards.Device(name, card)
+    card = device_cards.load(name).card
+    assert device_cards.kept(name, card.model_dump()) == device_cards.Device(name, card)
     with pytest.raises(InputError, match="the run's device_card: has") as refusal:
-        cards.kept(name, card.model_dump() | {"voltage": None, "power": None})
+        device_cards.kept(name, card.model_dump() | {"voltage": None, "power": None})
     assert "--device" in refusal.value.hint
 
 
@@ -128,16 +127,16 @@ def test_a_card_by_its_path_is_named_by_its_file_and_one_by_name_is_not_looked_f
     (tmp_path / "devices" / "own.toml").write_text("\n".join(lines))
     (tmp_path / "devices" / "readme.md").write_text("no card")
     monkeypatch.chdir(tmp_path)
-    assert cards.load("nrf52840").card.power is None, "the card that comes along"
-    assert cards.load(Path("nrf52840")).card.power == WATT, "the file"
-    assert cards.load(str(tmp_path / "nrf52840")).name == "nrf52840"
-    assert cards.load("own", tmp_path).card.power == WATT
-    assert set(cards.names(tmp_path)) - set(cards.names()) == {"own"}
-    assert cards.names(tmp_path) == sorted(cards.names(tmp_path))
-    assert "own" not in cards.DEVICES.shipped()
+    assert device_cards.load("nrf52840").card.power is None, "the card that comes along"
+    assert device_cards.load(Path("nrf52840")).card.power == WATT, "the file"
+    assert device_cards.load(str(tmp_path / "nrf52840")).name == "nrf52840"
+    assert device_cards.load("own", tmp_path).card.power == WATT
+    assert set(device_cards.names(tmp_path)) - set(device_cards.names()) == {"own"}
+    assert device_cards.names(tmp_path) == sorted(device_cards.names(tmp_path))
+    assert "own" not in device_cards.DEVICES.shipped()
     assert battery_cards.BATTERIES.names(tmp_path) == battery_cards.BATTERIES.shipped()
     with pytest.raises(InputError, match="there is no device card nowhere"):
-        cards.load("nowhere", tmp_path)
+        device_cards.load("nowhere", tmp_path)
 
 
 def test_a_folder_of_costs_alone_is_a_folder_of_cards_and_the_one_given_goes_before_the_environments(
@@ -154,7 +153,7 @@ def test_a_folder_of_costs_alone_is_a_folder_of_cards_and_the_one_given_goes_bef
     assert shelf.own_folder(tmp_path / "radios") == tmp_path / "radios"
 
 
-LIPO = (Path(cards.__file__).parents[1] / "data" / "batteries" / "lipo-1000.toml").read_text()
+LIPO = (Path(device_cards.__file__).parents[1] / "data" / "batteries" / "lipo-1000.toml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -192,13 +191,13 @@ def test_what_is_no_number_is_not_made_one(tmp_path: Path, value: str) -> None:
 
 
 def test_a_card_that_was_read_and_its_shelf_stay_as_they_are() -> None:
-    card = cards.load("nrf52840").card
+    card = device_cards.load("nrf52840").card
     with pytest.raises(ValueError, match="frozen"):
         card.title = "another"
     with pytest.raises(ValueError, match="frozen"):
         card.voltage.value = 1.0  # type: ignore[union-attr]
     with pytest.raises(AttributeError, match="cannot assign"):
-        cards.DEVICES.folder = "radios"  # type: ignore[misc]
+        device_cards.DEVICES.folder = "radios"  # type: ignore[misc]
 
 
 def test_a_card_that_no_text_editor_wrote_is_not_toml(tmp_path: Path) -> None:
@@ -257,7 +256,7 @@ def test_the_user_is_told_which_cards_value_the_time_of_the_same_instructions() 
         ("nrf52840", "thumbv7em", "none here values the time of thumbv7em; a card of your own does too"),
     ):
         with pytest.raises(EvidenceError) as refusal:
-            value(unknown, cards.load(name), isa=isa, allow_assumed=True)
+            value(unknown, device_cards.load(name), isa=isa, allow_assumed=True)
         assert refusal.value.hint.startswith(said)
 
 

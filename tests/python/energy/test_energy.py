@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.energy_cards import device, estimates, number
-from wattlock.analysis.draws import COVERAGE
-from wattlock.energy import cards
-from wattlock.energy.model import COLUMNS, value, without_card
+from wattlock.analysis.distributions import COVERAGE
+from wattlock.energy import device_cards
+from wattlock.energy.device_cards import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError, InputError
 
 
 def test_the_papers_sample_calculation_gives_7_71_uJ_and_5_71e_3_mAs() -> None:
     # Prasithsangaree and Krishnamurthy: 20,000 cycles at 700 MHz, 200 mA, 1.35 V.
-    laptop = cards.load("pentium3-mobile-700")
+    laptop = device_cards.load("pentium3-mobile-700")
     energy_uJ = value(estimates(), laptop, isa="x86_64", allow_assumed=True)["energy_uJ"].item()
     assert energy_uJ == pytest.approx(7.714, abs=0.001)
     assert laptop.card.voltage is not None
@@ -50,7 +50,7 @@ def test_a_coefficient_counts_the_voltage_twice_and_leaves_the_clock_out() -> No
 
 
 def test_a_current_per_MHz_gives_the_energy_of_a_cycle_at_each_clock() -> None:
-    nordic = cards.load("nrf52840")
+    nordic = device_cards.load("nrf52840")
     assert nordic.card.counts_cycles
     assert nordic.card.rate.joules == pytest.approx(52e-6 * 3.0 / 1e6)
 
@@ -107,7 +107,7 @@ def test_a_card_that_is_95_percent_sure_covers_95_percent_of_simulated_devices()
 
 
 def test_an_unverified_number_is_refused_by_name_until_the_user_asks_for_it() -> None:
-    server = cards.load("x86-server-assumed")
+    server = device_cards.load("x86-server-assumed")
     with pytest.raises(EvidenceError, match=r"power 10 W \(assumed\)") as refusal:
         value(estimates(), server, isa="x86_64")
     assert "--allow-assumed" in refusal.value.hint
@@ -116,7 +116,9 @@ def test_an_unverified_number_is_refused_by_name_until_the_user_asks_for_it() ->
 
 
 def test_the_guessed_server_is_wide_by_a_factor_of_two_at_least() -> None:
-    row = value(estimates(), cards.load("x86-server-assumed"), isa="x86_64", allow_assumed=True).row(0, named=True)
+    row = value(estimates(), device_cards.load("x86-server-assumed"), isa="x86_64", allow_assumed=True).row(
+        0, named=True
+    )
     assert row["energy_uJ"] == pytest.approx(10.0 * 1e-6 * 1e6)
     assert row["energy_low_uJ"] <= row["energy_uJ"] / 2
     assert row["energy_high_uJ"] >= row["energy_uJ"] * 2
@@ -124,7 +126,7 @@ def test_the_guessed_server_is_wide_by_a_factor_of_two_at_least() -> None:
 
 def test_the_time_of_a_page_is_valued_by_a_card_of_its_browser_alone() -> None:
     known = device(power=number(2.0, "W"))
-    browser = cards.Device("browser", known.card.model_copy(update={"isa": "wasm32"}))
+    browser = device_cards.Device("browser", known.card.model_copy(update={"isa": "wasm32"}))
     assert value(estimates(), browser, isa="wasm32")["energy_uJ"].item() == pytest.approx(2.0 * 1000e-9 * 1e6)
     with pytest.raises(EvidenceError, match="seconds of x86_64, the run's are of wasm32") as error:
         value(estimates(), known, isa="wasm32")
@@ -136,7 +138,7 @@ def test_the_time_of_a_page_is_valued_by_a_card_of_its_browser_alone() -> None:
 @pytest.mark.parametrize("isa", ["x86_64", "aarch64", "thumbv6m"])
 def test_cycles_of_another_instruction_set_are_refused(isa: str) -> None:
     with pytest.raises(EvidenceError, match=f"cycles of thumbv7em, the run's are of {isa}"):
-        value(estimates(), cards.load("nrf52840"), isa=isa, allow_assumed=True)
+        value(estimates(), device_cards.load("nrf52840"), isa=isa, allow_assumed=True)
 
 
 def test_the_two_x86_sets_may_stand_for_each_other() -> None:
@@ -146,30 +148,30 @@ def test_the_two_x86_sets_may_stand_for_each_other() -> None:
 def test_a_run_without_cycles_is_refused_by_a_card_that_values_cycles() -> None:
     unknown = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
     with pytest.raises(EvidenceError, match="core clock of the machine that was measured is unknown") as refusal:
-        value(unknown, cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
+        value(unknown, device_cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
     assert "--device core-ultra-7-265h or x86-server-assumed values the time" in refusal.value.hint
     by_time = value(unknown, device(power=number(1.0, "W")), isa="x86_64")
     assert by_time["energy_uJ"].item() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", [one for one in cards.names() if cards.load(one).card.isa == "aarch64"])
+@pytest.mark.parametrize("name", [one for one in device_cards.names() if device_cards.load(one).card.isa == "aarch64"])
 def test_an_aarch64_run_without_cycles_has_a_card_that_values_its_time_and_every_refusal_names_it(name: str) -> None:
     unknown = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
     if name == "aarch64-core-assumed":
-        row = value(unknown, cards.load(name), isa="aarch64", allow_assumed=True).row(0, named=True)
+        row = value(unknown, device_cards.load(name), isa="aarch64", allow_assumed=True).row(0, named=True)
         assert row["energy_uJ"] == pytest.approx(1.0), "a watt for a microsecond"
         assert row["energy_low_uJ"] <= 0.2
         assert row["energy_high_uJ"] >= 5.0
         return
     with pytest.raises(EvidenceError) as refusal:
-        value(unknown, cards.load(name), isa="aarch64", allow_assumed=True)
+        value(unknown, device_cards.load(name), isa="aarch64", allow_assumed=True)
     assert "--device aarch64-core-assumed values the time measured" in refusal.value.hint
 
 
 def test_a_failed_case_has_no_energy_and_no_evidence_of_one() -> None:
     nothing: list[object] = [None]
     frame = estimates(**{name: nothing for name in estimates().columns if name not in {"case", "payload_B"}})
-    for card in (cards.load("pentium3-mobile-700"), device(power=number(1.0, "W"))):
+    for card in (device_cards.load("pentium3-mobile-700"), device(power=number(1.0, "W"))):
         valued = value(frame, card, isa="x86_64", allow_assumed=True)
         assert valued.select(*COLUMNS).row(0) == (None,) * len(COLUMNS)
 
@@ -194,9 +196,9 @@ def test_a_frame_that_was_valued_already_is_valued_anew() -> None:
     assert again["energy_uJ"].item() == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("name", cards.names())
+@pytest.mark.parametrize("name", device_cards.names())
 def test_every_card_can_be_read_and_gives_a_power_between_a_milliwatt_and_a_kilowatt(name: str) -> None:
-    card = cards.load(name).card
+    card = device_cards.load(name).card
     joules = card.rate.joules
     clock_Hz = card.frequency.in_SI if card.frequency else 80e6
     power_W = joules * clock_Hz if card.counts_cycles else joules
@@ -205,7 +207,7 @@ def test_every_card_can_be_read_and_gives_a_power_between_a_milliwatt_and_a_kilo
 
 def test_an_unknown_card_names_the_nearest_one() -> None:
     with pytest.raises(InputError, match="no device card pentium3-mobile-800") as refusal:
-        cards.load("pentium3-mobile-800")
+        device_cards.load("pentium3-mobile-800")
     assert refusal.value.hint == 'did you mean "pentium3-mobile-700"?'
 
 
@@ -241,10 +243,10 @@ conditions = "c"
 def test_a_card_with_a_fault_names_the_key_and_the_fault(tmp_path: Path, right: str, wrong: str, message: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(GOOD)
-    assert cards.load(path).name == "mine"
+    assert device_cards.load(path).name == "mine"
     path.write_text(GOOD.replace(right, wrong))
     with pytest.raises(InputError) as refusal:
-        cards.load(path)
+        device_cards.load(path)
     assert message in refusal.value.message
     assert str(path) in refusal.value.message
 
@@ -252,6 +254,6 @@ def test_a_card_with_a_fault_names_the_key_and_the_fault(tmp_path: Path, right: 
 def test_a_case_in_main_memory_has_no_joules_by_a_card_of_cycles_and_the_others_have() -> None:
     in_memory = estimates(cycles=[None], cycles_low=[None], cycles_high=[None])
     both = pl.concat([estimates(), in_memory], how="vertical_relaxed")
-    valued = value(both, cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
+    valued = value(both, device_cards.load("pentium3-mobile-700"), isa="x86_64", allow_assumed=True)
     assert valued["energy_uJ"].is_null().to_list() == [False, True]
     assert valued["energy_evidence"].to_list() == ["assumed", None]

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from support.energy_cards import number
-from wattlock.energy.radio_cards import RadioCard, Sending
+from wattlock.energy.radio_cards import RadioCard, SendPower
 
 
 def sending(
     value: float, *, dBm: float | None = None, Mb_s: float | None = None, unit: str = "mA", **more: Any
-) -> Sending:
+) -> SendPower:
     words = number(value, unit, off=0.1).model_dump() | {"power_dBm": dBm, "rate_Mb_s": Mb_s} | more
-    return Sending.model_validate(words)
+    return SendPower.model_validate(words)
 
 
-def radio(*tx: Sending, **numbers: Any) -> RadioCard:
+def radio(*tx: SendPower, **numbers: Any) -> RadioCard:
     words = {"title": "t", "technology": "lorawan", "note": "n", "narrowed_by": "b"}
     states = {"voltage": number(3.0, "V"), "rx": number(10.0, "mA"), "tx": list(tx)}
     given = {key: one for key, one in {**states, **numbers}.items() if one is not None}

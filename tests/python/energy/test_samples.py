@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from support.energy_cards import number
-from wattlock.energy.samples import GENERATOR, Samples, _inverses
+from wattlock.energy.battery_cards import GENERATOR, Samples, _inverses
 
 
 def test_the_radical_inverse_turns_the_binary_digits_round() -> None:

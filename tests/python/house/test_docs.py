@@ -15,7 +15,7 @@ import pytest
 from support.tree import NET, PROBE, TREE
 from wattlock import cli, errors
 from wattlock.cli import VERBS, load
-from wattlock.energy import cards
+from wattlock.energy import device_cards
 from wattlock.study import names
 
 METHOD = ["METHOD.md", *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs" / "method").glob("*.md"))]
@@ -166,7 +166,7 @@ def test_studies_and_cards_that_the_pages_name_come_along() -> None:
             if option == "run":
                 assert value in names(), (page, words)
             if option == "--device":
-                assert value in cards.names(), (page, words)
+                assert value in device_cards.names(), (page, words)
 
 
 def anchors_of(page: Path) -> set[str]:

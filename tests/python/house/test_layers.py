@@ -11,7 +11,7 @@ import pytest
 
 from support.circles import circles
 from support.tree import CRATES, PACKAGE, ROOMS, SUPPORT, TESTS, TREE
-from wattlock.study.inputs import sha256
+from wattlock.study.cases import sha256
 from wattlock.targets import local, toolbox
 
 # Crates, and whose they may use: those that stand before them, of these the ones that are named.
@@ -168,7 +168,7 @@ def test_a_device_comes_in_from_outside() -> None:
     }
     found = {path for path, source in outside.items() if names_this_machine(source)}
     # The calls of a notebook, which have a default, and where the device of a verb comes in.
-    assert found == {"run/begin.py", "papers/material.py", "advise/answer.py", "cli/target.py"}
+    assert found == {"run/begin.py", "papers/material.py", "advise/answer.py", "cli/options.py"}
     assert not any(
         name.startswith("wattlock.targets.local") for text in outside.values() for name in imports(ast.parse(text))
     )

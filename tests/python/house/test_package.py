@@ -14,7 +14,7 @@ import pytest
 
 from support.tree import NET, PACKAGE, PROBE, TREE, require_programs
 from wattlock import extras
-from wattlock.targets import probes
+from wattlock.targets import remote
 
 MANIFEST = tomllib.loads((TREE / "pyproject.toml").read_text())
 VERSION = MANIFEST["project"]["version"]
@@ -130,7 +130,7 @@ def test_a_wheel_is_for_any_python_3_and_names_its_platform(
 def test_a_wheel_carries_the_static_probes_of_x86_64_and_aarch64_where_they_were_built(
     source: Path, cargo: str, tmp_path: Path
 ) -> None:
-    for target in probes.TARGETS.values():
+    for target in remote.TRIPLES.values():
         program = tmp_path / "probes" / target / "wattlock-probe"
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text(target)

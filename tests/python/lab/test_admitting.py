@@ -14,7 +14,7 @@ from wattlock.errors import StoreError
 from wattlock.lab import collection, tokens
 from wattlock.lab.collection import RUNS, Collection
 from wattlock.lab.database import alone_at
-from wattlock.store import disk, seal
+from wattlock.store import disk, run_folder
 
 RUN = COUNTED / "m4"
 PACK, HASH = pack_of(RUN), hash_of(RUN)
@@ -45,7 +45,7 @@ def test_files_and_their_folder_are_on_the_disk_before_the_run_has_its_name(
     monkeypatch.setattr(collection, "sync", synced)
     monkeypatch.setattr(Path, "rename", renamed)
     assert admitted(Collection.open(tmp_path))
-    assert done == [*seal.FILES, "run", f"run is {HASH}", RUNS]
+    assert done == [*run_folder.FILES, "run", f"run is {HASH}", RUNS]
 
 
 def test_two_processes_that_take_the_same_run_at_a_time_have_it_once(

@@ -12,9 +12,9 @@ from fastapi.testclient import TestClient
 
 from support.labs import MEASURED, asking, filled, hash_of
 from wattlock.errors import InputError
-from wattlock.lab.advising import Asked, answer
-from wattlock.lab.database import Busy
-from wattlock.lab.turns import MOST_WAITING, Turns, turns
+from wattlock.lab.advising import AdviceRequest, answer
+from wattlock.lab.database import DatabaseBusy
+from wattlock.lab.doors import MOST_WAITING, Turns, turns
 
 SENSOR = "profile=sensor&allow-assumed=on"
 BROWSER = {"Accept": "text/html"}
@@ -93,7 +93,7 @@ def test_what_is_filled_in_is_no_markup(client: TestClient) -> None:
 
 
 def test_a_question_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    asked = Asked("sensor", None, None, {}, allow_assumed=True, arguments=("sensor",))
+    asked = AdviceRequest("sensor", None, None, {}, allow_assumed=True, arguments=("sensor",))
     with pytest.raises(InputError, match="limits of memory and time"):
         answer(asked, tmp_path, wall_s=0.05)
 
@@ -102,7 +102,7 @@ def test_the_form_has_the_options_of_advise() -> None:
     command = [sys.executable, "-m", "wattlock", "advise", "--help"]
     wide = {**os.environ, "COLUMNS": "200"}
     shown = subprocess.run(command, capture_output=True, text=True, check=False, env=wide).stdout
-    from wattlock.lab.advice_form import FIELDS
+    from wattlock.lab.advice_page import FIELDS
 
     assert [field.name for field in FIELDS if field.name != "profile" and f"--{field.name}" not in shown] == []
 
@@ -131,7 +131,7 @@ def test_so_many_wait_for_a_turn_and_no_more() -> None:
             one.start()
         while own._places._value:
             time.sleep(0.01)
-        with pytest.raises(Busy), own.one():
+        with pytest.raises(DatabaseBusy), own.one():
             pass
     for one in waiting:
         one.join(10)

@@ -15,12 +15,11 @@ import pytest
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of
 from wattlock.errors import StoreError
-from wattlock.lab import child, readings, turns
-from wattlock.lab.collection import RUNS, Collection
-from wattlock.lab.database import Busy
-from wattlock.lab.readings import Readings
-from wattlock.lab.turns import Turns
-from wattlock.store import parquet, seal
+from wattlock.lab import child, collection, doors
+from wattlock.lab.collection import RUNS, Collection, Readings
+from wattlock.lab.database import DatabaseBusy
+from wattlock.lab.doors import Turns
+from wattlock.store import bounds, run_folder
 
 LIMIT_S = 60.0
 
@@ -30,9 +29,9 @@ def changed(place: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path
     run = place / "run"
     shutil.copytree(MEASURED, run)
     made = io.BytesIO()
-    change(pl.read_parquet(run / seal.BATCHES)).write_parquet(made)
-    (run / seal.BATCHES).write_bytes(made.getvalue())
-    seal.write_sums(run)
+    change(pl.read_parquet(run / run_folder.BATCHES)).write_parquet(made)
+    (run / run_folder.BATCHES).write_bytes(made.getvalue())
+    run_folder.write_sums(run)
     return run
 
 
@@ -52,7 +51,7 @@ def test_a_start_reads_no_run_of_more_batches_than_there_may_be(
 ) -> None:
     lab = Collection.open(tmp_path)
     shutil.copytree(MEASURED, tmp_path / RUNS / hash_of(MEASURED))
-    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 10)
     (left_out,) = lab.catch_up()
     assert left_out.endswith("batches, the limit is 10")
     assert lab.count() == 0
@@ -65,7 +64,7 @@ def test_a_start_reads_no_run_of_a_larger_file_than_there_may_be(
 ) -> None:
     lab = Collection.open(tmp_path)
     shutil.copytree(MEASURED, tmp_path / RUNS / hash_of(MEASURED))
-    monkeypatch.setitem(seal.MOST_B, seal.HEADERS, 1000)
+    monkeypatch.setitem(run_folder.MOST_B, run_folder.HEADERS, 1000)
     (left_out,) = lab.catch_up()
     assert left_out.endswith("the limit is 1000 B")
 
@@ -122,7 +121,7 @@ def test_a_reading_that_fails_is_told_to_all_who_wait_and_is_begun_anew_by_the_n
     kept.of("a")
     assert tries == ["a", "a"]
     begun, ends = threading.Event(), threading.Event()
-    monkeypatch.setattr(readings, "PATIENCE_s", 0.05)
+    monkeypatch.setattr(collection, "PATIENCE_s", 0.05)
 
     def hangs(_hash: str) -> Any:
         begun.set()
@@ -132,14 +131,14 @@ def test_a_reading_that_fails_is_told_to_all_who_wait_and_is_begun_anew_by_the_n
     with ThreadPoolExecutor(1) as pool:
         pool.submit(hanging.of, "a")
         assert begun.wait(LIMIT_S)
-        with pytest.raises(Busy, match="is being read"):
+        with pytest.raises(DatabaseBusy, match="is being read"):
             hanging.of("a")
         ends.set()
 
 
 def test_readings_are_kept_by_count_and_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "MOST_KEPT", 2)
-    monkeypatch.setattr(readings, "MOST_KEPT_B", 100)
+    monkeypatch.setattr(collection, "MOST_KEPT", 2)
+    monkeypatch.setattr(collection, "MOST_KEPT_B", 100)
     read = list[str]()
 
     def reads(hash_: str) -> Any:
@@ -160,7 +159,7 @@ def test_pages_of_runs_have_their_turns_and_further_ones_are_told_to_come_again(
 ) -> None:
     lab = filled(tmp_path, [MEASURED, COUNTED / "m4", COUNTED / "m0plus"])
     client = asking(lab)
-    monkeypatch.setattr("wattlock.lab.server.page_turns", Turns(0))
+    monkeypatch.setattr("wattlock.lab.app.page_turns", Turns(0))
     counted = [hash_of(COUNTED / name) for name in ("m4", "m0plus")]
     paths = [f"/runs/{counted[0]}", f"/runs/{counted[0]}/report", f"/compare?run={counted[0]}&run={counted[1]}"]
     assert [client.get(path).status_code for path in paths] == [200] * 3
@@ -169,16 +168,16 @@ def test_pages_of_runs_have_their_turns_and_further_ones_are_told_to_come_again(
     def slow(_hash: str) -> Any:
         begun.release()
         assert ends.wait(LIMIT_S)
-        raise Busy("slow", hint="x")
+        raise DatabaseBusy("slow", hint="x")
 
     monkeypatch.setattr(lab, "reading", slow)
-    with ThreadPoolExecutor(turns.AT_ONCE) as pool:
-        others = [pool.submit(client.get, paths[0]) for _ in range(turns.AT_ONCE)]
+    with ThreadPoolExecutor(doors.AT_ONCE) as pool:
+        others = [pool.submit(client.get, paths[0]) for _ in range(doors.AT_ONCE)]
         for _ in others:
             assert begun.acquire(timeout=LIMIT_S)
         answers = [client.get(path) for path in paths]
         ends.set()
-        assert [one.result(LIMIT_S).status_code for one in others] == [503] * turns.AT_ONCE
+        assert [one.result(LIMIT_S).status_code for one in others] == [503] * doors.AT_ONCE
     assert [answer.status_code for answer in answers] == [503] * 3
     assert answers[0].json()["error"] == "other questions are being answered"
 

@@ -15,10 +15,10 @@ import uvicorn
 
 from support.labs import COUNTED, filled
 from wattlock.cli.lab_drawing import drawing
-from wattlock.lab import connections
-from wattlock.lab.connections import Protocol
-from wattlock.lab.limits import host_of, is_loopback
-from wattlock.lab.server import make
+from wattlock.lab import serve
+from wattlock.lab.app import make
+from wattlock.lab.doors import host_of, is_loopback
+from wattlock.lab.serve import Protocol
 
 LIMIT_S = 60.0
 WHOLE = b"GET /devices.json HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -66,14 +66,14 @@ def is_closed(connection: socket.socket) -> bool:
 
 @pytest.mark.parametrize("begun", [b"", b"G", WHOLE, WHOLE + b"X: y\r\nZ: "])
 def test_who_sends_no_whole_header_is_let_go(opens: Opens, monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
-    monkeypatch.setattr(connections, "HEADER_s", 0.3)
+    monkeypatch.setattr(serve, "HEADER_s", 0.3)
     connection = opens()
     connection.sendall(begun)
     assert is_closed(connection)
 
 
 def test_octets_that_drip_give_a_header_no_more_time(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_s", 0.5)
+    monkeypatch.setattr(serve, "HEADER_s", 0.5)
     connection = opens()
     connection.settimeout(0.05)
     until = time.monotonic() + LIMIT_S
@@ -90,7 +90,7 @@ def test_octets_that_drip_give_a_header_no_more_time(opens: Opens, monkeypatch: 
 
 
 def test_a_second_header_that_stays_half_is_let_go_too(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_s", 0.3)
+    monkeypatch.setattr(serve, "HEADER_s", 0.3)
     connection = opens()
     connection.sendall(WHOLE + b"\r\n")
     answer = b""
@@ -103,7 +103,7 @@ def test_a_second_header_that_stays_half_is_let_go_too(opens: Opens, monkeypatch
 def test_a_body_that_takes_longer_than_a_header_may_is_no_late_header(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_s", 0.3)
+    monkeypatch.setattr(serve, "HEADER_s", 0.3)
     connection = opens()
     head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 7\r\n\r\n"
     connection.sendall(head)
@@ -118,7 +118,7 @@ def test_a_body_that_takes_longer_than_a_header_may_is_no_late_header(
 def test_of_too_many_connections_the_one_that_was_idle_for_longest_makes_room(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "MOST", 3)
+    monkeypatch.setattr(serve, "MOST", 3)
     idle = [opens() for _ in range(3)]
     for number in (1, 2, 0):  # the first is heard of last; each is accepted in its turn
         idle[number].sendall(WHOLE)
@@ -151,10 +151,10 @@ def test_more_connections_than_files_may_be_open_hold_up_nobody(tmp_path: Path) 
 
 
 def test_one_host_has_its_share_of_connections_and_loopback_all(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(serve, "MOST_OF_ONE", 2)
     kept = [opens() for _ in range(3)]
     assert [status(one) for one in kept] == [200] * 3
-    monkeypatch.setattr(connections, "is_loopback", lambda _: False)
+    monkeypatch.setattr(serve, "is_loopback", lambda _: False)
     held = [opens() for _ in range(2)]
     for one in held:
         one.sendall(WHOLE)

@@ -14,7 +14,7 @@ from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening, 
 from wattlock.lab import client as sender
 from wattlock.lab import pages
 from wattlock.lab.collection import Collection
-from wattlock.store import seal
+from wattlock.store import run_folder
 
 RUN = COUNTED / "m4"
 HASH = hash_of(RUN)
@@ -28,11 +28,11 @@ def one_more_byte(run: Path) -> None:
 
 def sealed_again(run: Path) -> None:
     one_more_byte(run)
-    seal.write_sums(run)
+    run_folder.write_sums(run)
 
 
 def not_sealed(run: Path) -> None:
-    (run / seal.SUMS).unlink()
+    (run / run_folder.SUMS).unlink()
 
 
 def emptied(run: Path) -> None:
@@ -78,11 +78,11 @@ def test_a_run_that_was_just_read_for_the_index_is_not_hashed_again_for_a_list(
 ) -> None:
     lab = filled(tmp_path, [RUN, MEASURED])
     with monkeypatch.context() as patched:
-        patched.setattr("wattlock.store.seal.verify", lambda folder: pytest.fail(f"{folder} is hashed"))
+        patched.setattr("wattlock.store.run_folder.verify", lambda folder: pytest.fail(f"{folder} is hashed"))
         assert lab.count() == len(lab.runs()) == 2
     (tmp_path / "runs" / HASH / "plan.jsonl").touch()
     hashed: list[Path] = []
-    monkeypatch.setattr("wattlock.store.seal.verify", hashed.append)
+    monkeypatch.setattr("wattlock.store.run_folder.verify", hashed.append)
     assert (lab.count(), hashed) == (2, [tmp_path / "runs" / HASH])
 
 
@@ -161,14 +161,14 @@ def test_an_error_of_the_database_names_no_path_of_the_lab(tmp_path: Path) -> No
 def test_times_of_an_emulator_are_set_beside_no_measured_ones(tmp_path: Path) -> None:
     emulated = tmp_path / "emulated"
     shutil.copytree(MEASURED, emulated, copy_function=shutil.copy)
-    records = list(map(json.loads, (emulated / seal.HEADERS).read_text().splitlines()))
+    records = list(map(json.loads, (emulated / run_folder.HEADERS).read_text().splitlines()))
     for record in records:
         if record["kind"] == "header":
             record["fingerprint"]["virtualisation"]["emulator"] = "qemu-user"
-    (emulated / seal.HEADERS).write_text(
+    (emulated / run_folder.HEADERS).write_text(
         "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
     )
-    seal.write_sums(emulated)
+    run_folder.write_sums(emulated)
     client = asking(filled(tmp_path / "lab", [MEASURED, emulated]))
     for form in ("", ".json", ".csv"):
         answer = client.get(f"/compare{form}", params={"run": [hash_of(MEASURED), hash_of(emulated)]})

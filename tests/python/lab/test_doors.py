@@ -8,10 +8,10 @@ import pytest
 
 from support.labs import MEASURED, asking, filled
 from wattlock.errors import TransferRefused
-from wattlock.lab import client, limits, tokens
+from wattlock.lab import client, doors, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.fleet import queue as queue_room
-from wattlock.lab.fleet.queue import Full, Queue
+from wattlock.lab.fleet.queue import Queue, QueueFull
 from wattlock.lab.tokens import Scope
 
 A, B, C = "abc"
@@ -25,8 +25,8 @@ def test_no_route_describes_the_others(tmp_path: Path) -> None:
 
 
 def test_a_token_that_let_nobody_in_has_no_pace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BURST", 3)
-    monkeypatch.setattr(limits, "PER_s", 1e-6)
+    monkeypatch.setattr(doors, "BURST", 3)
+    monkeypatch.setattr(doors, "PER_s", 1e-6)
     lab = filled(tmp_path, [MEASURED])
     good = tokens.make(lab.engine, Scope.read, None)
     found = asking(lab)
@@ -47,11 +47,11 @@ def test_the_queue_has_a_bound_and_each_who_asks_one_of_their_own(
     lab = Collection.open(tmp_path)
     queue = Queue(lab.engine)
     numbers = [queue.enqueue("quick", "local", token=A) for _ in range(3)]
-    with pytest.raises(Full, match="3 open jobs by this token and 1 more, the limit is 3"):
+    with pytest.raises(QueueFull, match="3 open jobs by this token and 1 more, the limit is 3"):
         queue.enqueue("quick", "local", token=A)
     queue.enqueue("quick", "local")
     queue.enqueue("quick", "local", token=B)
-    with pytest.raises(Full, match="5 open jobs in the queue and 1 more, the limit is 5"):
+    with pytest.raises(QueueFull, match="5 open jobs in the queue and 1 more, the limit is 5"):
         queue.enqueue("quick", "local", token=C)
     assert queue.cancel(numbers[0])
     queue.enqueue("quick", "local", token=C)
@@ -59,7 +59,7 @@ def test_the_queue_has_a_bound_and_each_who_asks_one_of_their_own(
 
 def test_jobs_for_several_targets_are_queued_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue_room, "MOST_OF_ONE", 1)
-    monkeypatch.setattr("wattlock.lab.fleet.routes.refuse_hopeless", lambda *_: None)
+    monkeypatch.setattr("wattlock.lab.fleet.job_pages.refuse_hopeless", lambda *_: None)
     lab = Collection.open(tmp_path)
     found = asking(lab, targets=("qemu:cortex-m4", "qemu:cortex-m0plus"))
     wanted = {"study": "quick", "targets": ["qemu:cortex-m4", "qemu:cortex-m0plus"]}

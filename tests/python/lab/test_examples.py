@@ -22,7 +22,7 @@ from support.hostile_tries import read_here
 from support.labs import MEASURED, asking, filled, hash_of, pack_of, sent
 from wattlock import cli
 from wattlock.errors import DiskFull
-from wattlock.lab import examples, tokens
+from wattlock.lab import collection, tokens
 from wattlock.lab.collection import Collection, empty_incoming
 from wattlock.lab.serve import first_start
 
@@ -57,8 +57,8 @@ def test_a_new_lab_shows_examples_until_the_first_run_arrives(tmp_path: Path) ->
     data = tmp_path / "lab"
     with served(data) as address:
         assert "The 2 runs below come with wattlock" in text_of(address)
-        assert hashes_at(address) == set(examples.hashes())
-        both = "&".join(f"run={hash_}" for hash_ in examples.hashes())
+        assert hashes_at(address) == set(collection.hashes())
+        both = "&".join(f"run={hash_}" for hash_ in collection.hashes())
         assert json.loads(text_of(f"{address}/compare.json?{both}")), "the examples can be compared"
         assert cli.answer(["push", str(MEASURED), "--to", address]) == 0
         assert hashes_at(address) == {hash_of(MEASURED)}
@@ -70,9 +70,9 @@ def test_a_new_lab_shows_examples_until_the_first_run_arrives(tmp_path: Path) ->
 
 def test_the_same_runs_pushed_by_somebody_stay(tmp_path: Path) -> None:
     lab = filled(tmp_path / "lab")
-    (known,) = (hash_ for hash_, place in examples.hashes().items() if place.name == "m4")
+    (known,) = (hash_ for hash_, place in collection.hashes().items() if place.name == "m4")
     client = asking(lab)
-    code, _ = sent(client, known, pack_of(examples.hashes()[known]))
+    code, _ = sent(client, known, pack_of(collection.hashes()[known]))
     assert code in {200, 201}
     sent(client, hash_of(MEASURED), pack_of(MEASURED))
     assert lab.has(known)
@@ -94,12 +94,12 @@ def test_a_start_that_a_full_disk_stopped_is_begun_anew_and_shows_the_examples(
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "copy", fills)
         with pytest.raises(DiskFull):
-            examples.put(data, data / "runs", data / "incoming")
+            collection.put(data, data / "runs", data / "incoming")
     assert list((data / "runs").iterdir()) == []
-    assert not examples.are_in(data)
+    assert not collection.are_in(data)
     lab.engine.dispose()
     with served(data) as address:
-        assert hashes_at(address) == set(examples.hashes())
+        assert hashes_at(address) == set(collection.hashes())
 
 
 class Killed(BaseException):
@@ -130,7 +130,7 @@ def begun(data: Path) -> Collection:
     lab = Collection.open(data)
     empty_incoming(data)
     if first_start(lab):
-        examples.put(data, data / "runs", data / "incoming")
+        collection.put(data, data / "runs", data / "incoming")
     assert lab.catch_up() == []
     return lab
 
@@ -152,10 +152,10 @@ def test_a_first_start_that_is_killed_anywhere_is_brought_to_its_end_by_the_next
         step += 1
         data = tmp_path / str(step)
         Collection.open(data).engine.dispose()
-        was_killed = killed_at(step, lambda data=data: examples.put(data, data / "runs", data / "incoming"))
+        was_killed = killed_at(step, lambda data=data: collection.put(data, data / "runs", data / "incoming"))
         lab = begun(data)
-        assert {run.hash for run in lab.runs()} == set(examples.hashes()), step
-        assert examples.are_in(data), step
+        assert {run.hash for run in lab.runs()} == set(collection.hashes()), step
+        assert collection.are_in(data), step
         assert list((data / "incoming").iterdir()) == [], step
         lab.engine.dispose()
     assert step > 10
@@ -183,9 +183,9 @@ def test_a_first_run_that_arrives_when_the_lab_is_killed_anywhere_is_alone_after
             lab = begun(lab.data)
             found = {run.hash for run in lab.runs()}
             alone += found == {own}
-            assert found in ({own}, set(examples.hashes())), step
+            assert found in ({own}, set(collection.hashes())), step
             assert {place.name for place in (lab.data / "runs").iterdir()} == found, step
-            assert examples.are_in(lab.data) == (found != {own}), step
+            assert collection.are_in(lab.data) == (found != {own}), step
             lab.engine.dispose()
     assert alone > 4
 
@@ -197,7 +197,7 @@ def test_a_first_run_that_the_index_does_not_take_costs_no_example(
     monkeypatch.setattr(tokens, "line", lambda *_: 1 / 0)
     client = asking(lab)
     assert sent(client, hash_of(MEASURED), pack_of(MEASURED))[0] == 500
-    assert {run.hash for run in lab.runs()} == set(examples.hashes())
+    assert {run.hash for run in lab.runs()} == set(collection.hashes())
     monkeypatch.undo()
     assert sent(client, hash_of(MEASURED), pack_of(MEASURED))[0] == 200
     assert [run.hash for run in lab.runs()] == [hash_of(MEASURED)]

@@ -13,7 +13,7 @@ from wattlock.errors import InputError, StoreError, TransferRefused, WayError
 from wattlock.lab import client, database, serve, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
-from wattlock.store.seal import FILES
+from wattlock.store.run_folder import FILES
 
 RUN = COUNTED / "m4"
 

@@ -24,26 +24,23 @@ from support.labs import asking, filled, listening
 from wattlock.errors import NotVerified, ProbeError, WattlockError, WayError
 from wattlock.lab import doors, tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import Away, Busy
-from wattlock.lab.fleet import conductor, queued, routes, worker
-from wattlock.lab.fleet.options import Options
-from wattlock.lab.fleet.pages import Sets
-from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
-from wattlock.lab.fleet.signing import KEY, Key, Order, key_of, signed
-from wattlock.lab.fleet.started import QUIET
-from wattlock.lab.fleet.tables import Job, State
-from wattlock.lab.fleet.worker import Done
+from wattlock.lab.database import Away, DatabaseBusy
+from wattlock.lab.fleet import conductor, job_pages, worker
+from wattlock.lab.fleet.conductor import QUIET
+from wattlock.lab.fleet.job_options import JobOptions
+from wattlock.lab.fleet.job_pages import Sets
+from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Job, Queue, State
+from wattlock.lab.fleet.worker import KEY, Key, TaskOrder, TaskOutput, key_of, signed
 from wattlock.publish.minisign import SecretKey
 from wattlock.run import begin
 from wattlock.run.session import Session
 from wattlock.store import RunFolder
 from wattlock.targets import named
-from wattlock.targets.hearing import Limits
-from wattlock.targets.programs import NotInstalled
+from wattlock.targets.target import Limits, NotInstalled
 
 LIMIT_S = 120.0
 LIMITS = Limits(60.0, 60.0, 60.0, 2**24)
-ONLY = Options(("cipher=rc4*",))
+ONLY = JobOptions(("cipher=rc4*",))
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +75,7 @@ def test_a_device_that_vanishes_twice_is_asked_again_and_the_run_is_whole(bench:
     bench.queue.enqueue("quick", "one", ONLY)
     lost: list[Key] = []
 
-    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def send(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         if order.key.process == 2 and len(lost) < 2:
             lost.append(order.key)
             raise WayError("ssh:one: the connection was lost", hint="go on")
@@ -94,7 +91,7 @@ def test_a_device_that_stays_away_fails_its_job_with_the_reason_and_the_others_g
     bench.queue.enqueue("quick", "two", ONLY)
     begun = 0
 
-    def send(_order: Order, _attempt: int, _stopped: Callable[[], bool]) -> Done:
+    def send(_order: TaskOrder, _attempt: int, _stopped: Callable[[], bool]) -> TaskOutput:
         nonlocal begun
         begun += 1
         raise WayError("ssh:one: it does not answer", hint="is it on?")
@@ -132,7 +129,7 @@ def test_a_result_that_was_kept_before_a_kill_is_taken_and_not_measured_again(be
     class Killed(BaseException):
         """Ends the fleet's process, as far as this test goes."""
 
-    def dies(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def dies(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         done = bench.send(order, attempt, stopped)
         if order.key.process == 1:
             assert bench.queue.finish(order.key, done.written)
@@ -165,11 +162,11 @@ def test_a_result_that_was_kept_before_a_kill_is_taken_and_not_measured_again(be
     ],
 )
 def test_an_altered_plan_starts_nothing_and_is_logged(
-    bench: Bench, devices: Path, altered: Callable[[Order], Order], why: str
+    bench: Bench, devices: Path, altered: Callable[[TaskOrder], TaskOrder], why: str
 ) -> None:
     bench.queue.enqueue("quick", "one", ONLY)
 
-    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def send(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         return bench.send(altered(order), attempt, stopped)
 
     state, reason = bench.carried_out("one", send)
@@ -180,9 +177,9 @@ def test_an_altered_plan_starts_nothing_and_is_logged(
 
 
 def test_a_worker_carries_out_no_plan_of_another_target(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = Order(Key("run", 0, "a"), "two", b"{}\n", LIMITS, "the probe")
-    monkeypatch.setenv(worker.TARGET, "one")
-    monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
+    order = TaskOrder(Key("run", 0, "a"), "two", b"{}\n", LIMITS, "the probe")
+    monkeypatch.setenv(worker.TARGET_VARIABLE, "one")
+    monkeypatch.setenv(worker.KEY_VARIABLE, bench.key.public.line)
     with pytest.raises(NotVerified, match="came to the worker of one"):
         worker.carry_out(signed(bench.key, order))
 
@@ -193,8 +190,8 @@ def test_the_lab_keeps_its_key_and_nobody_else_reads_it(bench: Bench) -> None:
 
 
 def test_what_cannot_be_measured_fails_its_job_with_what_the_command_line_says(bench: Bench) -> None:
-    bench.queue.enqueue("quick", "one", Options(("nothing-like-it",)))
-    bench.queue.enqueue("quick", "one", Options((), ("big",)))
+    bench.queue.enqueue("quick", "one", JobOptions(("nothing-like-it",)))
+    bench.queue.enqueue("quick", "one", JobOptions((), ("big",)))
     bench.queue.enqueue("quick", "nowhere")
     reasons = [str(bench.carried_out(called)[1]) for called in ("one", "one", "nowhere")]
     assert "none of" in reasons[0]
@@ -205,7 +202,7 @@ def test_what_cannot_be_measured_fails_its_job_with_what_the_command_line_says(b
 def test_a_cancelled_job_ends_and_leaves_nothing_behind(bench: Bench) -> None:
     number = bench.queue.enqueue("quick", "one", ONLY)
 
-    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def send(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         if order.key.process == 1:
             bench.queue.cancel(number)
         return bench.send(order, attempt, stopped)
@@ -250,7 +247,7 @@ def test_a_job_that_is_cancelled_at_its_last_task_leaves_no_run(bench: Bench) ->
     assert job is not None
     begun_measure = Session.measure
 
-    def looks(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def looks(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         assert not stopped()
         return bench.send(order, attempt, stopped)
 
@@ -261,7 +258,7 @@ def test_a_job_that_is_cancelled_at_its_last_task_leaves_no_run(bench: Bench) ->
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Session, "measure", measures)
-        patched.setattr(queued, "LOOK_S", 60.0)
+        patched.setattr(conductor, "LOOK_S", 60.0)
         bench.drive("one", looks).carry_out(job)
     assert bench.queue.job(number).state == State.cancelled
     assert bench.lab.runs() == []
@@ -271,7 +268,7 @@ def test_a_name_that_means_another_device_now_is_not_carried_out_on_the_old_one(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, devices: Path
 ) -> None:
     key = bench.key
-    order = Order(Key("run", 0, "a"), "two", b"", LIMITS, "process 0")
+    order = TaskOrder(Key("run", 0, "a"), "two", b"", LIMITS, "process 0")
     started: list[str] = []
 
     class Device:
@@ -285,11 +282,11 @@ def test_a_name_that_means_another_device_now_is_not_carried_out_on_the_old_one(
             started.append(self.where)
             return 0, b""
 
-    monkeypatch.setenv(worker.TARGET, "two")
-    monkeypatch.setenv(worker.PUBLIC_KEY, key.public.line)
+    monkeypatch.setenv(worker.TARGET_VARIABLE, "two")
+    monkeypatch.setenv(worker.KEY_VARIABLE, key.public.line)
     monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
     monkeypatch.setattr(named, "target", lambda name: Device(named.described()[name].way))
-    monkeypatch.setenv(worker.ORDERS, str(devices.parent))
+    monkeypatch.setenv(worker.ORDERS_VARIABLE, str(devices.parent))
     for way in ("ssh:old", "ssh:new"):
         (devices.parents[1] / "targets.toml").write_text(f'[two]\nway = "{way}"\n')
         worker.carry_out(signed(key, order))
@@ -390,7 +387,7 @@ def test_what_was_queued_is_answered_though_its_line_of_the_log_has_to_wait(
     client = asking(lab, targets=("one",))
 
     def held(*_given: object, **_more: object) -> None:
-        raise Busy("it is held")
+        raise DatabaseBusy("it is held")
 
     monkeypatch.setattr(tokens, "add", held)
     assert client.post("/queue", json={"study": "quick", "targets": ["one"]}).status_code == 201
@@ -471,17 +468,17 @@ def test_the_queue_is_followed_by_few_and_reads_no_other_runs(tmp_path: Path, mo
     assert told.text.endswith("event: over\ndata: \n\n")
     with listening(lab) as address:
         queue.enqueue("quick", "two")
-        following = [HTTPConnection(urlsplit(address).netloc, timeout=30) for _ in range(routes.MOST_FOLLOWERS + 1)]
+        following = [HTTPConnection(urlsplit(address).netloc, timeout=30) for _ in range(job_pages.MOST_FOLLOWERS + 1)]
 
         def status(one: HTTPConnection) -> int:
             one.request("GET", "/queue/events")
             answer = one.getresponse()
             return answer.status if answer.status != 200 or answer.readline() else 0
 
-        assert [status(one) for one in following] == [200] * routes.MOST_FOLLOWERS + [503]
+        assert [status(one) for one in following] == [200] * job_pages.MOST_FOLLOWERS + [503]
         for one in following:
             one.close()
-        time.sleep(2 * routes.LOOK_S)
+        time.sleep(2 * job_pages.LOOK_S)
         assert status(following[0]) == 200
         following[0].close()
 

@@ -13,17 +13,15 @@ import pytest
 from support import scripted_probe
 from support.fleet_bench import Bench
 from wattlock.errors import DiskFull, WayError
-from wattlock.lab.database import Away, Busy
-from wattlock.lab.fleet import conductor, queued, started
-from wattlock.lab.fleet.options import Options
-from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.signing import Order
-from wattlock.lab.fleet.tables import Job, State
-from wattlock.lab.fleet.worker import Done
+from wattlock.lab.database import Away, DatabaseBusy
+from wattlock.lab.fleet import conductor
+from wattlock.lab.fleet.job_options import JobOptions
+from wattlock.lab.fleet.queue import Job, Queue, State
+from wattlock.lab.fleet.worker import TaskOrder, TaskOutput
 from wattlock.lab.pack import packed
 from wattlock.store import RunFolder
 
-ONLY = Options(("cipher=rc4*",))
+ONLY = JobOptions(("cipher=rc4*",))
 
 
 @pytest.fixture
@@ -57,7 +55,7 @@ class NothingLeft(BaseException):
     """Ends the drive, which has no other end."""
 
 
-def driven(bench: Bench, monkeypatch: pytest.MonkeyPatch, send: Callable[..., Done] | None = None) -> Job:
+def driven(bench: Bench, monkeypatch: pytest.MonkeyPatch, send: Callable[..., TaskOutput] | None = None) -> Job:
     """The job after a drive that took up all there was."""
     next_job = bench.queue.next_job
 
@@ -83,8 +81,8 @@ def is_whole(bench: Bench) -> bool:
 def test_what_is_held_away_or_full_while_a_task_is_sent_fails_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send: Callable[..., Done] = bench.send
-    for number, held in enumerate((Busy("it is held"), Away("it is away"), DiskFull("the disk is full"))):
+    send: Callable[..., TaskOutput] = bench.send
+    for number, held in enumerate((DatabaseBusy("it is held"), Away("it is away"), DiskFull("the disk is full"))):
         send = Once(held, send, which=1 + number)
     job = driven(bench, monkeypatch, send)
     assert (job.state, job.reason) == (State.done, None)
@@ -96,7 +94,7 @@ def test_every_step_may_find_the_database_held_and_the_job_comes_to_its_end(
 ) -> None:
     steps = {}
     for where in ("put", "begin", "finish", "give_back", "progress", "named", "end_job", "job"):
-        steps[where] = Once(Busy("it is held"), getattr(bench.queue, where))
+        steps[where] = Once(DatabaseBusy("it is held"), getattr(bench.queue, where))
         monkeypatch.setattr(bench.queue, where, steps[where])
     send = Once(WayError("one: it was lost", hint="is it on?"), bench.send)
     job = driven(bench, monkeypatch, send)
@@ -118,12 +116,12 @@ def test_a_result_waits_for_a_database_that_is_away_and_is_not_measured_again(
 def test_a_database_that_is_held_while_a_task_runs_does_not_end_the_task(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queued, "LOOK_S", -1.0)
+    monkeypatch.setattr(conductor, "LOOK_S", -1.0)
     looked: list[bool] = []
 
-    def send(order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
+    def send(order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
         with monkeypatch.context() as patched:
-            patched.setattr(bench.queue, "job", Once(Busy("it is held"), bench.queue.job))
+            patched.setattr(bench.queue, "job", Once(DatabaseBusy("it is held"), bench.queue.job))
             looked.append(stopped())
         return bench.send(order, attempt, stopped)
 
@@ -195,13 +193,13 @@ def test_a_start_takes_away_the_runs_of_ended_jobs_and_keeps_those_that_can_go_o
 def test_a_fleet_that_can_not_be_started_is_tried_again_and_the_lab_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(started, "AGAIN_S", 0.05)
+    monkeypatch.setattr(conductor, "AGAIN_S", 0.05)
     short = OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
     popen = subprocess.Popen
     tries = Once(short, Once(short, lambda *_given, **more: popen(["cat"], **more)))
     monkeypatch.setattr(subprocess, "Popen", tries)
     said: list[str] = []
-    with started.started(tmp_path, ["one"], said.append):
+    with conductor.started(tmp_path, ["one"], said.append):
         due = time.monotonic() + 30
         while tries.calls < 3 and time.monotonic() < due:
             time.sleep(0.01)

@@ -13,10 +13,9 @@ from sqlalchemy import update
 from support.labs import asking, listening
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
-from wattlock.lab.fleet import pages
+from wattlock.lab.database import Token, session
+from wattlock.lab.fleet import job_pages
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.tables import Token
 from wattlock.lab.tokens import Scope
 
 LIMIT_S = 20.0
@@ -45,12 +44,12 @@ def test_a_stream_ends_within_seconds_of_its_token(tmp_path: Path, ends: str) ->
 def test_what_is_told_has_the_number_of_all_jobs_not_of_those_that_are_shown(tmp_path: Path) -> None:
     lab = Collection.open(tmp_path)
     queue = Queue(lab.engine)
-    for _ in range(pages.LATEST + 2):
+    for _ in range(job_pages.LATEST + 2):
         queue.enqueue("quick", "one")
     queue.cancel(1)
     page = asking(lab, targets=("one",)).get("/queue").text
     live = page.partition('id="live"')[2]
-    assert f"{pages.LATEST + 1} waiting or under way, 1 ended. Below are the latest {pages.LATEST}." in live
+    assert f"{job_pages.LATEST + 1} waiting or under way, 1 ended. Below are the latest {job_pages.LATEST}." in live
 
 
 def test_a_job_whose_target_left_says_since_when_it_waits_until_that_is_back(tmp_path: Path) -> None:

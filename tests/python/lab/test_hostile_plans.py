@@ -123,13 +123,13 @@ def test_a_field_of_the_plan_that_can_t_be_is_refused_by_its_name(
 ) -> None:
     import json
 
-    from wattlock.store import plan, seal
+    from wattlock.store import run_folder, run_plan
 
     run, _ = hostile_plan(COUNTED / "m4", tmp_path / "run", 0)
-    lines = [json.loads(line) for line in (COUNTED / "m4" / plan.NAME).read_bytes().splitlines()[:-1]]
+    lines = [json.loads(line) for line in (COUNTED / "m4" / run_plan.NAME).read_bytes().splitlines()[:-1]]
     lines[0][field] = value
-    (run / plan.NAME).write_bytes(b"".join(plan.encode(lines)))
-    seal.write_sums(run)
+    (run / run_plan.NAME).write_bytes(b"".join(run_plan.encode(lines)))
+    run_folder.write_sums(run)
     with pytest.raises(StoreError) as caught:
         RunFolder.open(run)
     assert told in caught.value.message

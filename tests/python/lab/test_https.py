@@ -25,8 +25,8 @@ from wattlock.errors import InputError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
-from wattlock.page.module import MAGIC, VARIABLE
-from wattlock.page.qr import code
+from wattlock.page.certificate import code
+from wattlock.page.visits import MAGIC, VARIABLE
 
 segno = pytest.importorskip("segno", reason="needs the extra lab")
 COLUMNS = 80

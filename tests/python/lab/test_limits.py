@@ -14,10 +14,10 @@ from sqlalchemy import text
 
 from support.labs import COUNTED, asking, filled, hash_of, listening
 from wattlock.errors import StoreError
-from wattlock.lab import audit, doors, limits, tokens
+from wattlock.lab import audit, doors, tokens
 from wattlock.lab.audit import Audit
 from wattlock.lab.collection import Collection
-from wattlock.lab.limits import Pace
+from wattlock.lab.doors import Pace
 from wattlock.lab.tokens import By, Scope
 
 HASH = hash_of(COUNTED / "m4")
@@ -41,18 +41,18 @@ def locked(lab: Collection) -> Iterator[None]:
 def test_a_burst_is_free_and_then_a_second_gives_so_many_more() -> None:
     now = [100.0]
     pace = Pace(lambda: now[0])
-    assert [pace.wait_s("a") for _ in range(limits.BURST)] == [0] * limits.BURST
+    assert [pace.wait_s("a") for _ in range(doors.BURST)] == [0] * doors.BURST
     assert pace.wait_s("a") == pace.wait_s("a") == 1
     assert pace.wait_s("b") == 0, "others have their own"
     now[0] += 1
-    assert [pace.wait_s("a") for _ in range(int(limits.PER_s) + 1)] == [*[0] * int(limits.PER_s), 1]
-    now[0] += 10 * limits.BURST
-    assert [pace.wait_s("a") for _ in range(limits.BURST + 1)] == [*[0] * limits.BURST, 1]
+    assert [pace.wait_s("a") for _ in range(int(doors.PER_s) + 1)] == [*[0] * int(doors.PER_s), 1]
+    now[0] += 10 * doors.BURST
+    assert [pace.wait_s("a") for _ in range(doors.BURST + 1)] == [*[0] * doors.BURST, 1]
 
 
 def test_who_asks_is_forgotten_so_that_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_ASKERS", 10)
-    monkeypatch.setattr(limits, "BURST", 1)
+    monkeypatch.setattr(doors, "MOST_ASKERS", 10)
+    monkeypatch.setattr(doors, "BURST", 1)
     pace = Pace(lambda: 0.0)
     for number in range(100):
         assert pace.wait_s(str(number)) == 0
@@ -66,8 +66,8 @@ def test_who_asks_is_forgotten_so_that_memory_is_bounded(monkeypatch: pytest.Mon
 def test_who_asks_too_fast_for_what_takes_long_is_told_when_to_come_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(limits, "BURST", 1)
-    monkeypatch.setattr(limits, "PER_s", 0.01)
+    monkeypatch.setattr(doors, "BURST", 1)
+    monkeypatch.setattr(doors, "PER_s", 0.01)
     client = asking(filled(tmp_path, [COUNTED / "m4"]))
     assert client.get(path).status_code == 200
     answer = client.get(path)

@@ -20,13 +20,12 @@ from wattlock.errors import DiskFull
 from wattlock.lab import measuring, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
-from wattlock.page import module, visits
-from wattlock.page.module import MAGIC
+from wattlock.page import visits
 from wattlock.page.server import HEADERS
-from wattlock.page.visits import MOST_WORDS_B, Visitor
+from wattlock.page.visits import MAGIC, MOST_WORDS_B, Visitor
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-BUILT = TREE / "build" / "page-trial" / module.NAME
+BUILT = TREE / "build" / "page-trial" / visits.NAME
 PLACE = measuring.PLACE
 TINY = """id = "tiny"
 title = "One cipher"
@@ -45,7 +44,7 @@ payload_B = [64]
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Collection:
     (tmp_path / "module.wasm").write_bytes(MAGIC)
-    monkeypatch.setenv(module.VARIABLE, str(tmp_path / "module.wasm"))
+    monkeypatch.setenv(visits.VARIABLE, str(tmp_path / "module.wasm"))
     return Collection.open(tmp_path / "lab")
 
 
@@ -132,7 +131,7 @@ def test_a_stranger_posts_nothing_and_no_more_than_a_page_does(lab: Collection, 
 def test_without_the_module_every_page_says_how_to_get_it_and_not_where_it_was_sought(
     lab: Collection, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
-    monkeypatch.setenv(module.VARIABLE, str(lab.data / "none.wasm"))
+    monkeypatch.setenv(visits.VARIABLE, str(lab.data / "none.wasm"))
     answer = asking(lab).get(f"{PLACE}{below}")
     assert answer.status_code == 503
     assert "lacks the module" in answer.json()["error"]
@@ -147,7 +146,7 @@ def test_what_a_browser_measures_of_itself_is_a_run_of_the_lab(
 ) -> None:
     if not BUILT.is_file():
         missing("build/page-trial/instrument.wasm is missing: `make test` builds it")
-    monkeypatch.setenv(module.VARIABLE, str(BUILT))
+    monkeypatch.setenv(visits.VARIABLE, str(BUILT))
     (tmp_path / "tiny.toml").write_text(TINY)
     monkeypatch.setattr(measuring, "STUDY", str(tmp_path / "tiny.toml"))
     with listening(lab) as address:

@@ -9,12 +9,10 @@ from support.labs import asking
 from support.tree import PROBE
 from wattlock.errors import InputError
 from wattlock.lab.collection import Collection
-from wattlock.lab.fleet.conductor import Drive
-from wattlock.lab.fleet.options import ALL, Options
+from wattlock.lab.fleet.conductor import Drive, Send
+from wattlock.lab.fleet.job_options import ALL, JobOptions
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.queued import Send
-from wattlock.lab.fleet.signing import Order, key_of, refuse_unsigned
-from wattlock.lab.fleet.worker import Done
+from wattlock.lab.fleet.worker import TaskOrder, TaskOutput, key_of, refuse_unsigned
 from wattlock.targets import named
 
 CARD = "x86-server-assumed"
@@ -24,17 +22,17 @@ FORM = {"study": "quick", "targets": ["local"]}
 def send_of(lab: Collection) -> Send:
     """A worker in this process."""
 
-    def send(order: Order, *_given: object) -> Done:
+    def send(order: TaskOrder, *_given: object) -> TaskOutput:
         refuse_unsigned(key_of(lab.data).public, order)
         written: list[bytes] = []
         device = named.target(order.target)
         code, complaints = device.start(["measure"], order.text, order.limits, written.append, who=order.who)
-        return Done(b"".join(written), code, complaints)
+        return TaskOutput(b"".join(written), code, complaints)
 
     return send
 
 
-def carried_out(place: Path, options: Options) -> tuple[Collection, Queue]:
+def carried_out(place: Path, options: JobOptions) -> tuple[Collection, Queue]:
     """A lab after one job."""
     lab = Collection.open(place)
     (place / "fleet").mkdir()
@@ -48,7 +46,7 @@ def carried_out(place: Path, options: Options) -> tuple[Collection, Queue]:
 
 def test_a_card_values_the_run_and_libraries_narrow_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATTLOCK_PROBE", str(scripted_probe.install(tmp_path / "probe")))
-    options = Options(("rc4*",), libraries=("rustcrypto",), card=CARD, allow_assumed=True)
+    options = JobOptions(("rc4*",), libraries=("rustcrypto",), card=CARD, allow_assumed=True)
     lab, queue = carried_out(tmp_path / "lab", options)
     (job,) = queue.jobs()
     assert (job.state, job.reason) == ("done", None)
@@ -63,13 +61,13 @@ def test_a_card_values_the_run_and_libraries_narrow_it(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (Options(card=CARD), "assumed"),
-        (Options(meter="powercap:package-99"), "powercap"),
-        (Options(libraries=("nothing",)), "provider=nothing"),
+        (JobOptions(card=CARD), "assumed"),
+        (JobOptions(meter="powercap:package-99"), "powercap"),
+        (JobOptions(libraries=("nothing",)), "provider=nothing"),
     ],
 )
 def test_what_cannot_be_measured_fails_the_job_with_its_reason_before_a_task_is_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Options, why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: JobOptions, why: str
 ) -> None:
     monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
     _, queue = carried_out(tmp_path / "lab", options)
@@ -131,11 +129,11 @@ def test_what_is_known_to_fail_is_refused_when_it_is_asked_for(
 
 
 def test_an_older_job_has_the_options_that_there_were() -> None:
-    assert Options.read({"only": ["aes*"], "core_classes": ["big"]}) == Options(("aes*",), ("big",))
+    assert JobOptions.read({"only": ["aes*"], "core_classes": ["big"]}) == JobOptions(("aes*",), ("big",))
     assert str(ALL) == ""
-    assert Options(("aes*", "payload_B=64"), libraries=("openssl",)).patterns == [
+    assert JobOptions(("aes*", "payload_B=64"), libraries=("openssl",)).patterns == [
         "cipher=aes*,provider=openssl",
         "payload_B=64,provider=openssl",
     ]
     with pytest.raises(InputError, match="a run has one of them"):
-        Options(card=CARD, meter="powercap:package-0")
+        JobOptions(card=CARD, meter="powercap:package-0")

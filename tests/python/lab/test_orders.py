@@ -10,8 +10,8 @@ from support import scripted_probe
 from support.fleet_bench import Bench
 from wattlock.errors import NotVerified, ProbeError
 from wattlock.lab.fleet import worker
-from wattlock.lab.fleet.signing import VALID_S, Key, Order, refuse_replayed, signed
-from wattlock.targets.hearing import Limits
+from wattlock.lab.fleet.worker import VALID_S, Key, TaskOrder, refuse_replayed, signed
+from wattlock.targets.target import Limits
 
 LIMITS = Limits(60.0, 60.0, 60.0, 2**24)
 
@@ -33,7 +33,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_order() -> None:
     orders = [
-        Order(Key(run, 0, shard), target, b"{}", LIMITS, "p")
+        TaskOrder(Key(run, 0, shard), target, b"{}", LIMITS, "p")
         for run, shard, target in (("r", "a target b", "c"), ("r", "a", "b target c"), ("r shard a", "", "c"))
     ]
     assert len({order.signed for order in orders}) == len(orders)
@@ -42,11 +42,11 @@ def test_words_that_move_from_one_field_of_an_order_to_the_next_are_another_orde
 def test_an_order_that_came_before_or_is_a_day_old_starts_nothing(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: Path
 ) -> None:
-    monkeypatch.setenv(worker.TARGET, "one")
-    monkeypatch.setenv(worker.PUBLIC_KEY, bench.key.public.line)
-    monkeypatch.setenv(worker.ORDERS, str(tmp_path))
+    monkeypatch.setenv(worker.TARGET_VARIABLE, "one")
+    monkeypatch.setenv(worker.KEY_VARIABLE, bench.key.public.line)
+    monkeypatch.setenv(worker.ORDERS_VARIABLE, str(tmp_path))
     monkeypatch.setattr(worker, "this_worker", lambda: ("", lambda: False))
-    order = signed(bench.key, Order(Key("run", 0, "a"), "one", b"{}\n", LIMITS, "the probe"))
+    order = signed(bench.key, TaskOrder(Key("run", 0, "a"), "one", b"{}\n", LIMITS, "the probe"))
     with contextlib.suppress(ProbeError):  # no plan
         worker.carry_out(order)
     asked = scripted_probe.requested(devices)

@@ -12,8 +12,7 @@ from sqlalchemy import select
 from support.labs import COUNTED, MEASURED, asking, filled
 from support.labs_over_time import repeated
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
-from wattlock.lab.tables import Run
+from wattlock.lab.database import RunRow, session
 
 RUNS, STEP_AT, STEP = 12, 7, 1.04
 
@@ -76,7 +75,7 @@ def test_runs_that_are_invalid_or_have_no_number_are_of_no_series_and_nothing_li
     assert link is not None
     assert client.get(link[1]).status_code == 200
     with session(lab.engine) as opened:
-        run = opened.scalars(select(Run)).one()
+        run = opened.scalars(select(RunRow)).one()
         cases = pl.read_parquet(run.estimates).with_columns(state=pl.lit("failed"))
         cases.write_parquet(written := io.BytesIO())
         run.estimates, run.with_number = written.getvalue(), 0

@@ -20,7 +20,7 @@ from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import session
 from wattlock.lab.tokens import Scope
-from wattlock.page.module import MAGIC, VARIABLE
+from wattlock.page.visits import MAGIC, VARIABLE
 
 LIMIT_S = 480
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -127,11 +127,11 @@ def test_text_of_a_run_is_no_markup(tmp_path: Path) -> None:
     lab = filled(tmp_path, [MEASURED])
     from sqlalchemy import update
 
-    from wattlock.lab.tables import Run
+    from wattlock.lab.database import RunRow
 
     hostile = "<script>alert(1)</script>"
     with lab.engine.begin() as connection:
-        connection.execute(update(Run).values(id=hostile, study=hostile, device_name=hostile, card=hostile))
+        connection.execute(update(RunRow).values(id=hostile, study=hostile, device_name=hostile, card=hostile))
     client = asking(lab)
     for path in ("/", "/runs", "/compare", f"/runs/{hash_of(MEASURED)}", f"/runs?study={hostile}"):
         page = client.get(path).text
@@ -139,7 +139,7 @@ def test_text_of_a_run_is_no_markup(tmp_path: Path) -> None:
 
 
 def test_the_page_of_devices_compares_them_by_the_latest_valid_run_of_a_study(tmp_path: Path) -> None:
-    from wattlock.lab.tables import Reason
+    from wattlock.lab.database import Reason
 
     lab = filled(tmp_path)
     client = asking(lab)

@@ -7,18 +7,17 @@ import pytest
 from sqlalchemy import select
 
 from support.labs import MEASURED, SMALL, asking, filled, hash_of
-from wattlock.lab import papers
-from wattlock.lab.database import session
-from wattlock.lab.tables import PapersAnswers, Run
-from wattlock.lab.turns import Turns
-from wattlock.papers.headlines import QUESTIONS
+from wattlock.lab import papers_answers
+from wattlock.lab.database import PapersAnswers, RunRow, session
+from wattlock.lab.doors import Turns
+from wattlock.papers.nine_questions import QUESTIONS
 
-ANSWERS = [dict.fromkeys(papers.FIELDS, "") | {"question": question.text} for question in QUESTIONS]
+ANSWERS = [dict.fromkeys(papers_answers.FIELDS, "") | {"question": question.text} for question in QUESTIONS]
 
 
 @pytest.fixture(autouse=True)
 def nothing_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(papers, "_again", {})
+    monkeypatch.setattr(papers_answers, "_again", {})
 
 
 def test_devices_that_measured_answer_once_and_those_that_counted_do_not(
@@ -30,12 +29,12 @@ def test_devices_that_measured_answer_once_and_those_that_counted_do_not(
         asked.append((sent, cwd))
         return {"answers": ANSWERS}
 
-    monkeypatch.setattr(papers, "ask", answer)
+    monkeypatch.setattr(papers_answers, "ask", answer)
     lab = filled(tmp_path, SMALL)
-    (one,) = papers.answered(lab)
+    (one,) = papers_answers.answered(lab)
     assert [run.hash for run in one.runs] == [hash_of(MEASURED)]
     assert len(one.answers) == len(QUESTIONS)
-    assert papers.answered(lab)[0].answers == one.answers
+    assert papers_answers.answered(lab)[0].answers == one.answers
     assert asked == [(f'["runs/{hash_of(MEASURED)}"]', lab.data)], "an answer is worked out once"
     lab.reindex()
     with session(lab.engine) as opened:
@@ -46,10 +45,10 @@ def test_what_takes_too_long_is_left_for_the_next_page_and_an_error_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = filled(tmp_path, SMALL)
-    (late,) = papers.answered(lab, patience_s=-1.0)
+    (late,) = papers_answers.answered(lab, patience_s=-1.0)
     assert (late.answers, late.error) == ((), "")
-    monkeypatch.setattr(papers, "ask", lambda *_, **__: None)
-    (failed,) = papers.answered(lab)
+    monkeypatch.setattr(papers_answers, "ask", lambda *_, **__: None)
+    (failed,) = papers_answers.answered(lab)
     assert "within the lab's limits" in failed.error
     with session(lab.engine) as opened:
         assert opened.scalars(select(PapersAnswers)).all() == [], "what may succeed later is not kept"
@@ -63,23 +62,23 @@ def test_what_took_too_long_is_not_tried_again_by_every_page_but_after_an_hour(
     def too_long(*_given: object, **_more: object) -> None:
         tries.append(1)
 
-    monkeypatch.setattr(papers, "ask", too_long)
+    monkeypatch.setattr(papers_answers, "ask", too_long)
     for _ in range(3):
-        assert "within the lab's limits" in papers.answered(lab)[0].error
+        assert "within the lab's limits" in papers_answers.answered(lab)[0].error
     assert len(tries) == 1
-    later = time.monotonic() + papers.AGAIN_s
+    later = time.monotonic() + papers_answers.AGAIN_s
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    papers.answered(lab)
+    papers_answers.answered(lab)
     assert len(tries) == 2
 
 
 def test_the_papers_wait_for_a_turn_as_other_questions_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab, own = filled(tmp_path, SMALL), Turns(most_waiting=0)
-    monkeypatch.setattr(papers, "turns", own)
-    monkeypatch.setattr(papers, "ask", lambda *_, **__: {"answers": ANSWERS})
+    monkeypatch.setattr(papers_answers, "turns", own)
+    monkeypatch.setattr(papers_answers, "ask", lambda *_, **__: {"answers": ANSWERS})
     with own.one(), own.one():
-        assert (papers.answered(lab)[0].answers, papers.answered(lab)[0].error) == ((), "")
-    assert papers.answered(lab)[0].answers
+        assert (papers_answers.answered(lab)[0].answers, papers_answers.answered(lab)[0].error) == ((), "")
+    assert papers_answers.answered(lab)[0].answers
 
 
 def test_the_page_says_what_a_small_run_leaves_unanswered(tmp_path: Path) -> None:
@@ -96,10 +95,12 @@ def test_the_page_says_what_a_small_run_leaves_unanswered(tmp_path: Path) -> Non
 def test_runs_of_another_build_and_invalid_ones_are_left_out(tmp_path: Path) -> None:
     lab = filled(tmp_path, (MEASURED,))
     (run,) = lab.runs()
-    fields = {column.name: getattr(run, column.name) for column in Run.__table__.columns if column.name != "estimates"}
+    fields = {
+        column.name: getattr(run, column.name) for column in RunRow.__table__.columns if column.name != "estimates"
+    }
 
-    def like(**more: object) -> Run:
-        made = Run(**{**fields, **more})
+    def like(**more: object) -> RunRow:
+        made = RunRow(**{**fields, **more})
         made.reasons, made.libraries = [], []
         return made
 
@@ -111,5 +112,5 @@ def test_runs_of_another_build_and_invalid_ones_are_left_out(tmp_path: Path) -> 
         like(study="d", is_counted=True),
         like(study=run.study),
     ]
-    (found,) = papers._by_device(every)
+    (found,) = papers_answers._by_device(every)
     assert [one.study for one in found] == [run.study, "b"]

@@ -15,16 +15,14 @@ from support.tools import needs
 from wattlock.advise.planner import STUDY, Station
 from wattlock.errors import InputError
 from wattlock.lab import tokens
-from wattlock.lab.advising import Asked
+from wattlock.lab.advising import AdviceRequest
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import Busy, session
+from wattlock.lab.database import DatabaseBusy, Reason, session
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.goals import MOST_JOBS, Goals
 from wattlock.lab.fleet.plan_page import LATEST, STEP_FIELDS, steps_frame
-from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.tables import Goal, Job, State
-from wattlock.lab.planning import Planned
-from wattlock.lab.tables import Reason
+from wattlock.lab.fleet.queue import Goal, Job, Queue, State
+from wattlock.lab.planning import KeptPlan
 
 QUESTION = {"profile": "sensor", "allow-assumed": "on"}
 STEP = {"target": "one", "cipher": "aes128-gcm", "provider": "rustcrypto", "minutes": 0.5}
@@ -39,15 +37,17 @@ class World:
         self.lab = Collection.open(data, database)
         self.lab.catch_up()
         self.widths = list(widths)
-        self.asked: list[tuple[Asked, Sequence[Station], str | None]] = []
+        self.asked: list[tuple[AdviceRequest, Sequence[Station], str | None]] = []
         self.goals = Goals(self.lab, Queue(self.lab.engine), ("one", "two"), self.answer)
 
-    def answer(self, asked: Asked, stations: Sequence[Station], machine: str | None, _within: float) -> Planned:
+    def answer(
+        self, asked: AdviceRequest, stations: Sequence[Station], machine: str | None, _within: float
+    ) -> KeptPlan:
         """The next answer: one with a step while there are targets."""
         self.asked.append((asked, stations, machine))
         there = [station.name for station in stations]
         steps = [{**STEP, "target": there[0]}] if there else []
-        return Planned(self.widths.pop(0), steps, "nothing narrows it further", [] if there else ["none is left"])
+        return KeptPlan(self.widths.pop(0), steps, "nothing narrows it further", [] if there else ["none is left"])
 
     def ended(self, state: State = State.done, **more: str) -> Job:
         """The open job has ended."""
@@ -188,7 +188,7 @@ def test_a_goal_that_is_cancelled_while_it_is_planned_leaves_no_job(tmp_path: Pa
     world = World(tmp_path, [20.0])
     number = world.goals.add(QUESTION, 5.0, None)
 
-    def cancelling(*given: Any) -> Planned:
+    def cancelling(*given: Any) -> KeptPlan:
         assert world.goals.cancel(number)
         return world.answer(*given)
 
@@ -224,10 +224,10 @@ def test_a_goal_waits_for_a_database_that_is_held(tmp_path: Path) -> None:
     world = World(tmp_path, [20.0])
     world.goals.add(QUESTION, 5.0, None)
 
-    def held(*_given: Any) -> Planned:
-        raise Busy("another program holds the database")
+    def held(*_given: Any) -> KeptPlan:
+        raise DatabaseBusy("another program holds the database")
 
-    with pytest.raises(Busy):
+    with pytest.raises(DatabaseBusy):
         replace(world.goals, work_out=held).advance()
     world.goals.advance()
     assert len(world.goals.queue.jobs()) == 1
@@ -279,7 +279,7 @@ def test_the_page_plans_for_a_question_and_only_who_may_queue_begins(tmp_path: P
 
 
 def test_a_plan_as_csv_has_a_row_a_measurement_and_its_page_links_there() -> None:
-    found = Planned(20.0, [STEP, {**STEP, "target": "two"}], "nothing narrows it further", [])
+    found = KeptPlan(20.0, [STEP, {**STEP, "target": "two"}], "nothing narrows it further", [])
     frame = steps_frame(found)
     assert frame.to_dicts() == [{name: row[name] for name in STEP_FIELDS} for row in found.steps]
     assert 'href="/plan.csv?profile=sensor&amp;allow-assumed=on&amp;within=5"' in plan_page.one(

@@ -20,7 +20,7 @@ from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import Away, alone, open_database
 from wattlock.lab.tokens import Scope
-from wattlock.store import RunFolder, plan, seal
+from wattlock.store import RunFolder, run_folder, run_plan
 
 pytestmark = needs(postgresql.FOUND, "PostgreSQL or its driver is missing: apt-get install postgresql, make dev")
 QUESTIONS = 200
@@ -51,8 +51,8 @@ def of_study(study: str, place: Path) -> Path:
     shutil.copytree(COUNTED / "m4", place, copy_function=shutil.copy)
     first, *others = RunFolder.open(place).plan()
     changed = {**first, "id": f"{study}-1", "study": {**first["study"], "id": study, "title": f"{study} of {study}"}}
-    (place / plan.NAME).write_bytes(b"".join(plan.encode([changed, *others])))
-    seal.write_sums(place)
+    (place / run_plan.NAME).write_bytes(b"".join(run_plan.encode([changed, *others])))
+    run_folder.write_sums(place)
     return place
 
 

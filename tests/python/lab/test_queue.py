@@ -13,12 +13,10 @@ from support import postgresql
 from support.tools import needs
 from wattlock.errors import InputError
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import open_database, session
-from wattlock.lab.fleet.options import Options
-from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Queue
-from wattlock.lab.fleet.signing import Key
-from wattlock.lab.fleet.tables import Job, State, Task
-from wattlock.lab.tables import Base
+from wattlock.lab.database import Base, open_database, session
+from wattlock.lab.fleet.job_options import JobOptions
+from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Job, Queue, State, Task
+from wattlock.lab.fleet.worker import Key
 
 KEYS = tuple(Key("run", process, shard) for process, shard in ((0, "a"), (1, "a"), (1, "b")))
 STEPS = ("begin", "finish", "give back", "fail", "recover")
@@ -160,7 +158,7 @@ def test_a_cancelled_job_takes_no_result_and_a_failed_one_can_be_queued_again(en
 
 def test_the_database_of_a_lab_has_the_queue_and_drops_results_of_a_sealed_run(tmp_path: Path) -> None:
     queue = Queue(Collection.open(tmp_path).engine)
-    number = queue.enqueue("quick", "one", Options(("aes*",)))
+    number = queue.enqueue("quick", "one", JobOptions(("aes*",)))
     assert queue.next_job("one") is not None
     queue.put(KEYS[0], number, "one")
     assert queue.begin(KEYS[0], "one")
@@ -168,7 +166,7 @@ def test_the_database_of_a_lab_has_the_queue_and_drops_results_of_a_sealed_run(t
     assert queue.end_job(number, "0" * 64)
     assert state_of(queue, KEYS[0])[:2] == (State.done, None)
     assert queue.counted() == {"one": {"done": 1}}
-    assert Options.read(queue.job(number).options) == Options(("aes*",))
+    assert JobOptions.read(queue.job(number).options) == JobOptions(("aes*",))
 
 
 @pytest.mark.parametrize("study", ["nothing", "../quick.toml", "/etc/passwd", ""])
@@ -180,4 +178,4 @@ def test_only_studies_of_wattlock_are_queued_and_no_file_of_the_host(engine: Eng
 @pytest.mark.parametrize("only", [("",), ("a" * 201,), ("aes*",) * 21])
 def test_patterns_are_few_and_short(only: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="patterns"):
-        Options(only)
+        JobOptions(only)

@@ -16,13 +16,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import insert, text, update
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, listening, pack_of, sent
-from wattlock.energy.valuing import valued
+from wattlock.energy.device_cards import valued
 from wattlock.errors import DiskFull, StoreError
 from wattlock.lab import collection, doors, pages, tokens
 from wattlock.lab.collection import Collection, Filter
-from wattlock.lab.database import Busy, open_database
+from wattlock.lab.database import DatabaseBusy, Reason, Token, open_database
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.tables import Reason, Token
 from wattlock.lab.tokens import Scope
 from wattlock.run.result import open_run
 
@@ -368,14 +367,14 @@ def test_a_database_of_a_newer_wattlock_and_one_that_is_none_are_refused(tmp_pat
     (tmp_path / "lab.db").write_bytes(b"no database" * 500)
     with pytest.raises(StoreError, match="not a database"):
         open_database(tmp_path)
-    assert not issubclass(Busy, DiskFull)
+    assert not issubclass(DatabaseBusy, DiskFull)
 
 
 def test_the_tables_are_those_that_the_migrations_make(tmp_path: Path) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from wattlock.lab.tables import Base
+    from wattlock.lab.database import Base
 
     with open_database(tmp_path).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []

@@ -20,7 +20,7 @@ from wattlock.lab.doors import Crowded, Refusals, Uploads
 from wattlock.lab.measuring import PLACE
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE
 from wattlock.lab.tokens import Denied, Scope
-from wattlock.page import module
+from wattlock.page import visits
 
 RUN = COUNTED / "m4"
 PACK, HASH = pack_of(RUN), hash_of(RUN)
@@ -100,8 +100,8 @@ def test_one_token_holds_not_all_places_of_runs_that_arrive(lab: Collection) -> 
 def test_of_who_may_not_send_nothing_is_read(
     lab: Collection, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int
 ) -> None:
-    monkeypatch.setenv(module.VARIABLE, str(lab.data / "module.wasm"))
-    (lab.data / "module.wasm").write_bytes(module.MAGIC)
+    monkeypatch.setenv(visits.VARIABLE, str(lab.data / "module.wasm"))
+    (lab.data / "module.wasm").write_bytes(visits.MAGIC)
     tokens.make(lab.engine, Scope.admin, 1)
     with listening(lab) as address:
         assert answer(opened(address, 2000, path, method))[0] == status, "it would wait for what was announced"

@@ -19,8 +19,8 @@ from support.labs import COUNTED, MEASURED, asking, below, files_of, hash_of, pa
 from wattlock.errors import TransferRefused
 from wattlock.lab import child, pack
 from wattlock.lab.collection import Collection
-from wattlock.store import parquet, seal
-from wattlock.study.inputs import sha256
+from wattlock.store import bounds, run_folder
+from wattlock.study.cases import sha256
 
 RUN = COUNTED / "m4"
 PACK = pack_of(RUN)
@@ -46,7 +46,7 @@ def refused(content: bytes) -> bool:
         except TransferRefused:
             return True
         finally:
-            assert {path.name for path in into.iterdir()} <= set(seal.FILES)
+            assert {path.name for path in into.iterdir()} <= set(run_folder.FILES)
             assert [path.name for path in Path(place).rglob("*") if path.parent != into] == ["inside", "run"]
     return False
 
@@ -62,7 +62,7 @@ def test_bytes_that_are_no_tar_are_refused(content: bytes) -> None:
     assert refused(content)
 
 
-@given(st.text(min_size=1, max_size=60).filter(lambda name: name not in seal.FILES))
+@given(st.text(min_size=1, max_size=60).filter(lambda name: name not in run_folder.FILES))
 def test_a_file_of_any_other_name_is_refused(name: str) -> None:
     try:
         hostile = tar_of([(name, b"x"), *files_of(RUN)])
@@ -71,7 +71,7 @@ def test_a_file_of_any_other_name_is_refused(name: str) -> None:
     assert refused(hostile)
 
 
-@given(st.binary(min_size=1, max_size=1), st.sampled_from(seal.FILES))
+@given(st.binary(min_size=1, max_size=1), st.sampled_from(run_folder.FILES))
 def test_what_is_no_plain_file_is_refused(kind: bytes, name: str) -> None:
     head = tarfile.TarInfo(name)
     head.type, head.linkname = kind, "../../outside"
@@ -91,7 +91,7 @@ def test_a_file_that_comes_twice_is_refused() -> None:
 
 def test_a_bomb_is_refused_by_its_header_before_it_is_read() -> None:
     head = tarfile.TarInfo("batches.parquet")
-    head.size = seal.MOST_B["batches.parquet"] + 1
+    head.size = run_folder.MOST_B["batches.parquet"] + 1
     assert refused(head.tobuf(tarfile.USTAR_FORMAT))
     head.size = 2**60
     assert refused(head.tobuf(tarfile.GNU_FORMAT))
@@ -114,16 +114,16 @@ Change = Callable[[Path], None]
 
 def resealed(run: Path) -> None:
     """Seals a run that was changed: its sums are right."""
-    seal.write_sums(run)
+    run_folder.write_sums(run)
 
 
 def foreign_columns(run: Path) -> None:
-    pl.DataFrame({"who": [1]}).write_parquet(run / seal.BATCHES)
+    pl.DataFrame({"who": [1]}).write_parquet(run / run_folder.BATCHES)
     resealed(run)
 
 
 def no_parquet(run: Path) -> None:
-    (run / seal.BATCHES).write_bytes(b"PAR1" + b"\xff" * 64 + b"PAR1")
+    (run / run_folder.BATCHES).write_bytes(b"PAR1" + b"\xff" * 64 + b"PAR1")
     resealed(run)
 
 
@@ -140,7 +140,7 @@ def one_byte(run: Path) -> None:
 
 
 def other_sums(run: Path) -> None:
-    (run / seal.SUMS).write_bytes((run / seal.SUMS).read_bytes() + b"\n")
+    (run / run_folder.SUMS).write_bytes((run / run_folder.SUMS).read_bytes() + b"\n")
 
 
 def no_cases(run: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_run_that_was_changed_is_refused_and_nothing_is_kept(
 
 
 def hash_of_sums(run: Path) -> str:
-    return sha256(run / seal.SUMS)
+    return sha256(run / run_folder.SUMS)
 
 
 def test_a_parquet_file_of_more_rows_than_a_run_may_have_is_refused_by_its_footer(
@@ -173,7 +173,7 @@ def test_a_parquet_file_of_more_rows_than_a_run_may_have_is_refused_by_its_foote
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(MEASURED, run)
-    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 10)
     told = child.main(run)
     assert "batches, the limit is 10" in told["error"]
 

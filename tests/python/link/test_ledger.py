@@ -9,7 +9,7 @@ import pytest
 
 from support.links import TOOLBOX, catalogue, described, octets_of, time_of
 from support.tree import require_programs
-from wattlock.energy import cards
+from wattlock.energy import device_cards
 from wattlock.energy.radio_cards import load as load_radio
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import ledger, scenario, wifi, wifi_air
@@ -355,7 +355,7 @@ def test_a_mistake_is_told_with_its_key_and_what_would_be_right(
 
 
 def test_a_card_without_what_a_node_needs_is_named_with_what_it_lacks(tmp_path: Path) -> None:
-    source = (Path(cards.__file__).parents[1] / "data" / "radios" / "intel-5300.toml").read_text()
+    source = (Path(device_cards.__file__).parents[1] / "data" / "radios" / "intel-5300.toml").read_text()
     (tmp_path / "radios").mkdir()
     (tmp_path / "radios" / "silent.toml").write_text(source.split("[idle]")[0])
     with pytest.raises(EvidenceError, match="radio card silent has no idle"):

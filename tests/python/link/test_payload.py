@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from support.links import CIPHERS, catalogue, described, octets_of, time_of
 from support.tree import PROBE, require_programs
-from wattlock.energy import cards
+from wattlock.energy import device_cards
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import ledger, payload
 from wattlock.link.payload import PayloadParts, apportioned, expanded, largest_plain_B, packets, whole
@@ -165,7 +165,7 @@ def test_cycles_of_ones_own_need_consent_and_a_card_with_a_clock() -> None:
     with pytest.raises(EvidenceError, match="cycles_per_B 10"):
         described(changes=changes)
     answer = described(changes=changes, allow_assumed=True)
-    card = cards.load("pentium3-mobile-700").card
+    card = device_cards.load("pentium3-mobile-700").card
     assert card.frequency is not None
     assert answer.works[0].busy_ns == pytest.approx(5_000_000 * 10 / card.frequency.in_SI * 1e9, rel=1e-6)
     assert [one.role for one in answer.works] == ["sender"]

@@ -11,7 +11,7 @@ import pytest
 
 from wattlock import cli
 from wattlock.errors import InputError, WayError
-from wattlock.page.module import MAGIC, VARIABLE
+from wattlock.page.visits import MAGIC, VARIABLE
 
 ADB = """#!/bin/sh
 # Keeps to adb's words and complaints; writes down what it was asked for.

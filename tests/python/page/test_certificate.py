@@ -22,11 +22,9 @@ from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.extras import install
 from wattlock.page import certificate as certificates
-from wattlock.page.certificate import certificate
-from wattlock.page.module import MAGIC, VARIABLE, Module
-from wattlock.page.qr import code
+from wattlock.page.certificate import certificate, code
 from wattlock.page.server import serving
-from wattlock.page.visits import Visits
+from wattlock.page.visits import MAGIC, VARIABLE, Module, Visits
 
 segno = pytest.importorskip("segno", reason="needs the extra page")
 ADDRESS = "https://192.168.1.20:8894/#Zm9vYmFyYmF6"

@@ -15,7 +15,7 @@ import pytest
 from support.tools import missing, needs
 from support.tree import CRATES, TESTS, TREE
 from wattlock.errors import EvidenceError
-from wattlock.page import module as page_module
+from wattlock.page import visits as page_module
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

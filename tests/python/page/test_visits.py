@@ -13,13 +13,22 @@ import pytest
 
 from support.browser_device import DEVICE
 from wattlock.errors import InputError, ProbeError, WayError
-from wattlock.page import module as page_module
-from wattlock.page import target as page_target
-from wattlock.page.module import MAGIC, Module
+from wattlock.page import visits as page_module
+from wattlock.page import visits as page_target
 from wattlock.page.server import HEADERS, room_B, serving
-from wattlock.page.target import WAITING, Job, PageTarget
-from wattlock.page.visits import AT_ONCE, MOST_LINES_B, MOST_WORDS_B, Refusal, Visits
-from wattlock.targets.hearing import Limits, Refused
+from wattlock.page.visits import (
+    AT_ONCE,
+    MAGIC,
+    MOST_LINES_B,
+    MOST_WORDS_B,
+    WAITING,
+    Module,
+    PageJob,
+    PageTarget,
+    Refusal,
+    Visits,
+)
+from wattlock.targets.target import LimitExceeded, Limits
 
 LIMITS = Limits(20, 20, 20, 1000)
 
@@ -129,7 +138,7 @@ def test_lines_that_nobody_hears_are_refused_before_they_fill_the_memory(visits:
     token = visit(visits)
     visitor = visits.next(1)
     assert visitor is not None
-    job = Job(1, "measure", "{}", most_B=1e9)
+    job = PageJob(1, "measure", "{}", most_B=1e9)
     visitor.target._job = job
     query = {"visit": token, "job": "1"}
     for _ in range(WAITING):
@@ -173,7 +182,7 @@ def test_a_page_that_posts_too_much_is_refused(visits: Visits) -> None:
     visitor = visits.next(1)
     assert visitor is not None
     page = answering(visits, token, b"x" * 600, b"x" * 600)
-    with pytest.raises(Refused, match="more than 1,000 bytes"):
+    with pytest.raises(LimitExceeded, match="more than 1,000 bytes"):
         visitor.target.start(["measure"], b"", LIMITS, lambda _: None, who="the page")
     page.join()
 

@@ -11,9 +11,21 @@ from support import papers_made_up as worlds
 from support.papers_evidence import FAMILIES, FILE_B, GHZ, KINDS, PAPERS, Kind, World, nothing, row, run_of, spread
 from support.papers_evidence_sending import COLUMNS, sent
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Capture, Discharge, Evidence, Judgement, Security, Transfer
-from wattlock.papers.judges.rijndael import _fisher
-from wattlock.papers.judges.verdict import Bounds, amount_band, effect_band, inside, percent_band
+from wattlock.papers.judge import (
+    AirAnswer,
+    Bounds,
+    Capture,
+    DischargeCurve,
+    Evidence,
+    Judgement,
+    Security,
+    amount_band,
+    effect_band,
+    inside,
+    percent_band,
+)
+from wattlock.papers.rijndael import _fisher
+from wattlock.papers.themes import JUDGES
 
 # Two costs of half-width SURE make a ratio of about its root of two times that; both fit between the two.
 INSIDE, OUTSIDE = 1.004, 1 / 1.004
@@ -62,13 +74,15 @@ def of_packets(rc4_over_aes: float) -> Evidence:
 
 def of_fall(percent_left: float) -> Evidence:
     left = Ratio(percent_left, percent_left * 0.999, percent_left * 1.001)
-    return nothing(discharges=[Discharge("3des-cbc", 5_000_000, 600, left, "BAT0", "measured")], machine=("handheld",))
+    return nothing(
+        discharges=[DischargeCurve("3des-cbc", 5_000_000, 600, left, "BAT0", "measured")], machine=("handheld",)
+    )
 
 
 def of_sending(column: str, times: float) -> Evidence:
     seconds: dict[str, float] = {column: 10 * times}
     transfers = [
-        Transfer(one, data, cipher, spread("holds", seconds.get(one, 10.0)))
+        AirAnswer(one, data, cipher, spread("holds", seconds.get(one, 10.0)))
         for one in COLUMNS
         for data in ("text", "audio", "video")
         for cipher in ("none", "aes", "blowfish", "rc6")
@@ -87,12 +101,12 @@ def of_ciphers_sent(share: float) -> Evidence:
 def of_share(share: float) -> Evidence:
     exact = Ratio(10.0, 10.0, 10.0)
     radio, host = (Ratio(one, one * 0.9995, one * 1.0005) for one in (share, 1 - share))
-    return nothing(transfers=[Transfer("adhoc_open", "text", "aes", exact, radio, host)])
+    return nothing(transfers=[AirAnswer("adhoc_open", "text", "aes", exact, radio, host)])
 
 
 def of_overhead(share: float) -> Evidence:
     found, exact = Ratio(share, share * 0.999, share * 1.001), Ratio(1.0, 1.0, 1.0)
-    return nothing(transfers=[Transfer("packet", "", "none", exact, overhead_share=found, payload_B=64)])
+    return nothing(transfers=[AirAnswer("packet", "", "none", exact, overhead_share=found, payload_B=64)])
 
 
 def of_cycles(family: str, per_byte: float) -> Evidence:
@@ -279,7 +293,7 @@ def test_a_block_is_the_cheapest_where_the_interval_of_each_other_one_over_it_sa
 def test_a_fall_counts_by_its_bytes(calls: int, payload_B: int) -> None:
     drained = 55 * calls * payload_B / (600 * 5e6)
     left = Ratio(100 - drained, 99.9 - drained, 100.1 - drained)
-    discharge = Discharge("3des-cbc", payload_B, calls, left, "BAT0", "measured")
+    discharge = DischargeCurve("3des-cbc", payload_B, calls, left, "BAT0", "measured")
     found = judged("3des-battery", nothing(discharges=[discharge], machine=("handheld",)))
     assert found.effect is not None
     assert found.effect.value == pytest.approx(45)

@@ -2,15 +2,14 @@
 
 import re
 
-from wattlock.papers.citations import bibtex, published
-from wattlock.papers.record import Source, sources
+from wattlock.papers.literature import PaperSource, bibtex, published, sources
 
 KEPT = {"author", "title", "year"}
 
 
-def made(**more: str) -> Source:
+def made(**more: str) -> PaperSource:
     given = {"id": "a", "year": 2001, "authors": "A. One, B. Two", "title": "On AES", "machine": "c"}
-    return Source.model_validate(given | more)
+    return PaperSource.model_validate(given | more)
 
 
 def fields(entry: str) -> dict[str, str]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 import pytest
 
 from support import papers_made_up
-from wattlock.analysis.front import front
-from wattlock.papers import record
-from wattlock.papers.judges import JUDGES
-from wattlock.papers.record import Contradiction, Sending
+from wattlock.analysis.crossover import front
+from wattlock.papers import literature
+from wattlock.papers.literature import Contradiction, SendingTable
+from wattlock.papers.themes import JUDGES
 
-PAPERS = record.load()
-TABLES: list[Sending] = list(PAPERS.sending.values())
+PAPERS = literature.load()
+TABLES: list[SendingTable] = list(PAPERS.sending.values())
 CIPHERS = list(TABLES[0].duration_s)
 CLAIMED = "transmission-dominates"
 

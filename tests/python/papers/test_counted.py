@@ -11,7 +11,7 @@ from support.counted_runs import C3, M0PLUS, M4, M4_PART, STUDY, Replayed
 from support.papers_counted import counted, counted_world
 from support.papers_evidence import KINDS, PAPERS, Kind, row, run_of
 from wattlock.errors import InputError, StoreError
-from wattlock.papers.counted import (
+from wattlock.papers.counted_claims import (
     ANSWERS,
     NO_CYCLES,
     NOT_COUNTABLE,
@@ -22,7 +22,7 @@ from wattlock.papers.counted import (
     countable,
     judge_counted,
 )
-from wattlock.papers.judges import JUDGES, judge_all
+from wattlock.papers.themes import JUDGES, judge_all
 from wattlock.papers.verdicts import SCHEMA, table
 from wattlock.run.begin import measure
 

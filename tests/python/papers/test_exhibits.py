@@ -10,8 +10,8 @@ import vl_convert
 
 from support import papers_run
 from support.papers_run import PAPERS, case, material
-from wattlock.papers.exhibits import EXHIBITS, Panel, Shown, show_all
-from wattlock.papers.exhibits.shown import CITED, IN_TEXT, PRINTED, READ_OFF, frame
+from wattlock.papers.all_exhibits import EXHIBITS, show_all
+from wattlock.papers.exhibit import CITED, IN_TEXT, PRINTED, READ_OFF, DrawnExhibit, Panel, frame
 from wattlock.report.evidence import EvidenceMix
 from wattlock.report.exhibit_charts import chart
 from wattlock.report.exhibit_files import write_exhibits
@@ -203,7 +203,7 @@ def numbers_of(expected: object, key: str = "") -> list[float]:
     return [1 + expected / 100 if "percent" in key and expected > 0 else float(expected)]
 
 
-def stands(number: float, one: Shown) -> bool:
+def stands(number: float, one: DrawnExhibit) -> bool:
     """Whether a number of a paper is drawn as a mark, stands in a table's column or in the sentence."""
     marks = [of.marks for of in one.panels if of.marks is not None]
     drawn = [value for of in marks for column in ("x", "value") for value in of[column].drop_nulls()]
@@ -366,7 +366,7 @@ def test_an_export_has_four_files_a_panel_which_hold_what_is_drawn(tmp_path: Pat
 
 
 def test_an_exhibit_made_twice_is_the_same() -> None:
-    def described(one: Shown) -> object:
+    def described(one: DrawnExhibit) -> object:
         return one.finding, [(of.title, of.rows.to_dicts()) for of in one.panels]
 
     assert [described(one) for one in show_all(material())] == [described(one) for one in SHOWN.values()]

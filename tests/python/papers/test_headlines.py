@@ -7,10 +7,10 @@ import pytest
 
 from support import papers_made_up as worlds
 from support.papers_evidence import KINDS, PAPERS, Kind, nothing, row, run_of
-from wattlock.papers.headlines import QUESTIONS, Headline, headlines
-from wattlock.papers.judges import JUDGES, Judgement, judge_all
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE
-from wattlock.papers.judges.verdict import amount_band
+from wattlock.papers.implementations import CONSTANT_TIME, ERA, HARDWARE
+from wattlock.papers.judge import Judgement, amount_band
+from wattlock.papers.nine_questions import QUESTIONS, Headline, headlines
+from wattlock.papers.themes import JUDGES, judge_all
 from wattlock.report.headlines import rows_of
 from wattlock.study import study as studies
 

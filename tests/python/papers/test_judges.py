@@ -13,9 +13,10 @@ from wattlock import cli
 from wattlock.analysis.effects import Ratio
 from wattlock.energy import battery_cards
 from wattlock.errors import EvidenceError
-from wattlock.papers import discharges
-from wattlock.papers.judges import JUDGES, Discharge, Judgement, Transfer, judge_all, verdict
-from wattlock.papers.judges.implementations import BUILT_IN, CONSTANT_TIME, ERA, HARDWARE, library
+from wattlock.papers import battery_life, judge
+from wattlock.papers.implementations import BUILT_IN, CONSTANT_TIME, ERA, HARDWARE, library
+from wattlock.papers.judge import AirAnswer, DischargeCurve, Judgement
+from wattlock.papers.themes import JUDGES, judge_all
 from wattlock.study import load
 
 VERDICTS: dict[Kind, str] = {"holds": "reproduced", "fails": "not reproduced", "unclear": "inconclusive"}
@@ -50,7 +51,7 @@ def test_a_verdict_comes_with_its_figure_or_with_what_it_would_need(name: str, k
     assert found.claim == name
     assert found.sentence.endswith((".", ")"))
     assert found.control
-    if found.verdict in verdict.OPEN:
+    if found.verdict in judge.OPEN:
         assert found.needs
         assert found.command
         assert (found.effect is None) == (found.verdict == "not tested")
@@ -88,7 +89,7 @@ def test_a_poor_signal_that_can_not_be_told_needs_a_place_and_not_another_run() 
 def test_a_poor_signal_that_is_never_the_faster_one_is_not_told_so_by_its_interval() -> None:
     open_s, poor_s = Ratio(10.0, 10.0, 10.0), Ratio(15.0, 12.0, 30.0)
     transfers = [
-        Transfer(scenario, data, "none", poor_s if scenario == "adhoc_poor" else open_s)
+        AirAnswer(scenario, data, "none", poor_s if scenario == "adhoc_poor" else open_s)
         for scenario in ("adhoc_open", "adhoc_wep", "adhoc_poor")
         for data in ("text", "audio", "video")
     ]
@@ -101,7 +102,7 @@ def test_of_each_cipher_the_least_share_of_the_radio_is_told_once() -> None:
     hosts = {"aes": 1.0, "3des": 4.0}
     one = Ratio(10.0, 9.9, 10.1)
     transfers = [
-        Transfer(scenario, data, cipher, one, one, Ratio(*(times * host for _ in range(3))))
+        AirAnswer(scenario, data, cipher, one, one, Ratio(*(times * host for _ in range(3))))
         for cipher, host in hosts.items()
         for data, times in (("text", 1.0), ("video", 2.0))
         for scenario in ("adhoc_open", "bss_open")
@@ -187,10 +188,10 @@ def test_fragmentation_says_at_which_signals_it_holds() -> None:
     exact = [Ratio(one, one * 0.999, one * 1.001) for one in (1.0, 1.3, 0.5, 1.5)]
     one, slower, less, more = exact
     transfers = [
-        Transfer("whole", "", "aes", one, one, signal_dBm=-50.0),
-        Transfer("fragmented", "", "aes", slower, more, signal_dBm=-50.0),
-        Transfer("whole", "", "aes", one, one, signal_dBm=-85.0),
-        Transfer("fragmented", "", "aes", slower, less, signal_dBm=-85.0),
+        AirAnswer("whole", "", "aes", one, one, signal_dBm=-50.0),
+        AirAnswer("fragmented", "", "aes", slower, more, signal_dBm=-50.0),
+        AirAnswer("whole", "", "aes", one, one, signal_dBm=-85.0),
+        AirAnswer("fragmented", "", "aes", slower, less, signal_dBm=-85.0),
     ]
     found = JUDGES[claim.id](claim, nothing(transfers=transfers))
     assert found.verdict == "not explained"
@@ -200,8 +201,8 @@ def test_fragmentation_says_at_which_signals_it_holds() -> None:
 def test_fragments_that_save_energy_and_time_are_not_told_as_holding_nowhere() -> None:
     one, less = Ratio(1.0, 0.999, 1.001), Ratio(0.5, 0.499, 0.501)
     transfers = [
-        Transfer("whole", "", "aes", one, one, signal_dBm=-88.0),
-        Transfer("fragmented", "", "aes", less, less, signal_dBm=-88.0),
+        AirAnswer("whole", "", "aes", one, one, signal_dBm=-88.0),
+        AirAnswer("fragmented", "", "aes", less, less, signal_dBm=-88.0),
     ]
     found = JUDGES["fragmentation"](PAPERS.claim("fragmentation"), nothing(transfers=transfers))
     assert found.verdict == "not explained"
@@ -218,31 +219,31 @@ def test_what_other_comparisons_give_stands_in_the_table_and_not_in_the_sentence
     ("low", "high", "holds"), [(0.9, 1.1, True), (2.0, 2.1, False), (1.2, 1.3, None), (0.5, 0.76, None)]
 )
 def test_an_interval_is_within_outside_or_both(low: float, high: float, holds: bool | None) -> None:
-    assert verdict.inside(low, high, verdict.amount_band(1.0)) is holds
+    assert judge.inside(low, high, judge.amount_band(1.0)) is holds
 
 
 @pytest.mark.parametrize("ratio", [0.16, 0.93, 1.14, 3.0, 1000.0])
 def test_what_counts_as_a_ratio_lies_on_its_own_side_of_1_and_is_the_same_the_other_way_round(ratio: float) -> None:
-    low, high, *_ = verdict.effect_band(ratio)
+    low, high, *_ = judge.effect_band(ratio)
     assert low is not None
     assert high is not None
     assert low < ratio < high
     assert (high < 1) == (ratio < 1)
     assert (low > 1) == (ratio > 1)
-    assert verdict.effect_band(1 / ratio)[:2] == pytest.approx((1 / high, 1 / low))
-    assert verdict.percent_band(100 * (ratio - 1))[:2] == pytest.approx((100 * (low - 1), 100 * (high - 1)))
+    assert judge.effect_band(1 / ratio)[:2] == pytest.approx((1 / high, 1 / low))
+    assert judge.percent_band(100 * (ratio - 1))[:2] == pytest.approx((100 * (low - 1), 100 * (high - 1)))
 
 
 def test_what_counts_as_a_thousand_times_is_an_order_of_magnitude_and_as_an_amount_a_quarter() -> None:
-    assert verdict.effect_band(1000.0)[:2] == pytest.approx((100, 10_000))
-    assert verdict.amount_band(45, unit="%") == (33.75, 56.25, "%", "", True, 45)
+    assert judge.effect_band(1000.0)[:2] == pytest.approx((100, 10_000))
+    assert judge.amount_band(45, unit="%") == (33.75, 56.25, "%", "", True, 45)
 
 
 def test_one_part_that_fails_decides_and_then_one_that_cannot_be_told() -> None:
-    assert verdict.all_hold([True, None, False]) is False
-    assert verdict.all_hold([True, None]) is None
-    assert verdict.all_hold([True, True]) is True
-    assert verdict.all_hold([]) is None
+    assert judge.all_hold([True, None, False]) is False
+    assert judge.all_hold([True, None]) is None
+    assert judge.all_hold([True, True]) is True
+    assert judge.all_hold([]) is None
 
 
 def valued(family: str, uJ: float, **more: object) -> dict[str, object]:
@@ -254,7 +255,7 @@ def test_a_modelled_fall_takes_out_what_the_joules_are_of_the_battery() -> None:
     battery = battery_cards.load("pxa270-handheld")
     whole_J = battery.card.capacity.in_SI * battery.card.voltage.in_SI
     evidence = run_of([valued("3des", 1e6, payload_B=5_000_000), valued("aes", 1.0)])
-    (discharge,) = discharges.modelled(evidence.estimates, battery, allow_assumed=True)
+    (discharge,) = battery_life.modelled(evidence.estimates, battery, allow_assumed=True)
     assert 100 - discharge.left_percent.value == pytest.approx(100 * discharge.calls * 1.0 / whole_J)
     assert discharge.left_percent.low < discharge.left_percent.value < discharge.left_percent.high
     found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(discharges=[discharge], machine=("handheld",)))
@@ -277,9 +278,9 @@ def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_b
     ]
     rows = [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 300, 27.5, 1.0, "resolved")]
     rows += [("3des-cbc", "rustcrypto", "encrypt", 5_000_000, 3, 1.0, 1.0, "inconclusive")]
-    discharged = discharges.measured(pl.DataFrame(rows, schema=names, orient="row"), "BAT0")
+    discharged = battery_life.measured(pl.DataFrame(rows, schema=names, orient="row"), "BAT0")
     assert len(discharged) == 1
-    card = Discharge("3des-cbc", 5_000_000, 600, Ratio(99, 98, 99.5), "handheld", "modelled")
+    card = DischargeCurve("3des-cbc", 5_000_000, 600, Ratio(99, 98, 99.5), "handheld", "modelled")
     on_one = nothing(discharges=[card, *discharged], machine=("handheld",))
     found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), on_one)
     # 300 files took 27.5 %, so 600 take 55 %.
@@ -290,7 +291,8 @@ def test_an_emptied_battery_comes_before_a_modelled_one_and_a_fall_that_cannot_b
 def test_two_codes_of_one_cipher_are_two_falls_with_names_of_their_own() -> None:
     left = Ratio(99.0, 98.0, 99.5)
     two = [
-        Discharge("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name) for name in ("openssl", "rustcrypto")
+        DischargeCurve("3des-cbc", 5_000_000, 600, left, "handheld", "modelled", name)
+        for name in ("openssl", "rustcrypto")
     ]
     found = JUDGES["3des-battery"](PAPERS.claim("3des-battery"), nothing(discharges=two, machine=("handheld",)))
     assert [one.cases for one in found.compared] == ["3des-cbc of openssl", "3des-cbc of rustcrypto"]
@@ -298,7 +300,7 @@ def test_two_codes_of_one_cipher_are_two_falls_with_names_of_their_own() -> None
 
 def test_a_fall_by_a_card_that_nobody_verified_is_refused() -> None:
     with pytest.raises(EvidenceError):
-        discharges.modelled(nothing().estimates, battery_cards.load("pxa270-handheld"))
+        battery_life.modelled(nothing().estimates, battery_cards.load("pxa270-handheld"))
 
 
 def test_the_ciphers_of_a_comparison_are_of_one_library() -> None:
@@ -350,8 +352,8 @@ def test_the_studies_of_the_papers_name_all_that_their_judges_take_from_a_run() 
 def test_what_is_built_in_suffices_for_a_verdict_on_every_claim_about_ciphers() -> None:
     """Without any library of the system; but for RSA, of which nothing is built in."""
     built_in = [case for case in quick_cases() if library(str(case["provider"])) == BUILT_IN]
-    without = {one.claim for one in judge_all(run_of(built_in)) if one.verdict not in verdict.DECIDED}
-    with_all = {one.claim for one in judge_all(run_of(quick_cases())) if one.verdict not in verdict.DECIDED}
+    without = {one.claim for one in judge_all(run_of(built_in)) if one.verdict not in judge.DECIDED}
+    with_all = {one.claim for one in judge_all(run_of(quick_cases())) if one.verdict not in judge.DECIDED}
     by_ciphers = {one.claim for one in judge_all(run_of(quick_cases())) if one.findings}
     assert len(by_ciphers) > 35
     assert (without - with_all) & by_ciphers == {"asymmetric-vs-symmetric"}

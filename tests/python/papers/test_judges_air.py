@@ -7,8 +7,9 @@ import pytest
 from support import papers_made_up as worlds
 from support.papers_evidence import PAPERS, about, nothing
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Judgement, Transfer
-from wattlock.papers.judges.air import SAYS, _kind, _over
+from wattlock.papers.judge import AirAnswer, Judgement
+from wattlock.papers.on_air import SAYS, _kind, _over
+from wattlock.papers.themes import JUDGES
 
 DATA = ("text", "audio", "video")
 
@@ -17,7 +18,7 @@ def sharp(value: float) -> Ratio:
     return Ratio(value, value, value)
 
 
-def judged(name: str, *transfers: Transfer) -> Judgement:
+def judged(name: str, *transfers: AirAnswer) -> Judgement:
     return JUDGES[name](PAPERS.claim(name), nothing(transfers=transfers))
 
 
@@ -25,8 +26,8 @@ def values(found: Judgement) -> list[float]:
     return [one.effect.value for one in found.compared]
 
 
-def sent(scenario: str, seconds: float, data: str = "text", cipher: str = "none", **more: str) -> Transfer:
-    return Transfer(scenario, data, cipher, sharp(seconds), evidence=more.get("evidence", "modelled"))
+def sent(scenario: str, seconds: float, data: str = "text", cipher: str = "none", **more: str) -> AirAnswer:
+    return AirAnswer(scenario, data, cipher, sharp(seconds), evidence=more.get("evidence", "modelled"))
 
 
 def test_each_side_of_an_interval_is_joined_with_the_other_side_of_what_it_is_held_against() -> None:
@@ -54,7 +55,7 @@ def test_two_transfers_rest_on_the_weaker_of_both(one: str, other: str, both: st
 # ---------- ciphers against AES
 
 
-def six(scenario: str, factors: tuple[float, ...]) -> list[Transfer]:
+def six(scenario: str, factors: tuple[float, ...]) -> list[AirAnswer]:
     times = iter(factors)
     return [
         sent(scenario, 10.0 if cipher == "aes" else 10.0 * next(times), data, cipher)
@@ -147,8 +148,8 @@ def test_a_poor_signal_is_held_against_an_open_one_first_and_the_one_that_fails_
 
 def spent(
     radio: Ratio | None, host: Ratio | None, cipher: str = "aes", scenario: str = "adhoc_open", data: str = "text"
-) -> Transfer:
-    return Transfer(scenario, data, cipher, sharp(1), radio, host)
+) -> AirAnswer:
+    return AirAnswer(scenario, data, cipher, sharp(1), radio, host)
 
 
 def test_the_radios_share_has_its_ends_where_one_part_is_least_and_the_other_greatest() -> None:
@@ -181,18 +182,18 @@ def test_of_a_ciphers_shares_the_one_that_fails_is_the_least_and_then_the_one_th
     assert [(one.holds, one.effect.value) for one in found.compared] == [(None, about(8 / 9))]
 
 
-def small(size: int, share: float, **more: float) -> Transfer:
+def small(size: int, share: float, **more: float) -> AirAnswer:
     shares = Ratio(share, more.get("low", share), more.get("high", share))
-    return Transfer("packet", "", "none", sharp(1), payload_B=size, overhead_share=shares)
+    return AirAnswer("packet", "", "none", sharp(1), payload_B=size, overhead_share=shares)
 
 
 def test_packets_of_100_bytes_and_less_tell_the_overhead() -> None:
     found = judged("mac-overhead-cited", small(0, 0.1), small(1, 0.9), small(100, 0.8), small(101, 0.2), small(64, 0.4))
     assert values(found) == [0.4, 0.9, 0.8]
     assert found.compared[0].effect.what == "what headers, gaps and answers take of 64 B packets"
-    unsized = Transfer("packet", "", "none", sharp(1), overhead_share=sharp(0.9))
+    unsized = AirAnswer("packet", "", "none", sharp(1), overhead_share=sharp(0.9))
     assert judged("mac-overhead-cited", unsized).verdict == "not tested"
-    bare = Transfer("packet", "", "none", sharp(1), payload_B=64)
+    bare = AirAnswer("packet", "", "none", sharp(1), payload_B=64)
     assert judged("mac-overhead-cited", bare).verdict == "not tested"
     # Just half counts, by our own bound.
     assert judged("mac-overhead-cited", small(64, 0.5)).verdict == "explained"
@@ -201,17 +202,17 @@ def test_packets_of_100_bytes_and_less_tell_the_overhead() -> None:
 # ---------- fragments
 
 
-def fragments(signal: float | None, energy: float, time: float, cut: str = "fragmented") -> list[Transfer]:
+def fragments(signal: float | None, energy: float, time: float, cut: str = "fragmented") -> list[AirAnswer]:
     return [
-        Transfer("whole", "", "aes", sharp(2), sharp(4), signal_dBm=signal),
-        Transfer(cut, "", "aes", sharp(2 * time), sharp(4 * energy), signal_dBm=signal),
+        AirAnswer("whole", "", "aes", sharp(2), sharp(4), signal_dBm=signal),
+        AirAnswer(cut, "", "aes", sharp(2 * time), sharp(4 * energy), signal_dBm=signal),
     ]
 
 
 def test_fragments_hold_where_they_save_energy_and_take_longer() -> None:
-    alone = Transfer("fragmented", "", "aes", sharp(1), sharp(1), signal_dBm=-40.0)
+    alone = AirAnswer("fragmented", "", "aes", sharp(1), sharp(1), signal_dBm=-40.0)
     unweighed = [
-        Transfer(one, "", "aes", sharp(1), energy, signal_dBm=-45.0)
+        AirAnswer(one, "", "aes", sharp(1), energy, signal_dBm=-45.0)
         for one, energy in (("whole", sharp(1)), ("fragmented", None))
     ]
     found = judged(

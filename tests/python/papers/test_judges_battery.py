@@ -6,7 +6,8 @@ import pytest
 
 from support.papers_evidence import PAPERS, nothing
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Discharge, Evidence, Judgement
+from wattlock.papers.judge import DischargeCurve, Evidence, Judgement
+from wattlock.papers.themes import JUDGES
 
 
 def judged(name: str, evidence: Evidence) -> Judgement:
@@ -17,13 +18,13 @@ def values(found: Judgement) -> list[float]:
     return [one.effect.value for one in found.compared]
 
 
-def discharge(percent: float, **more: Any) -> Discharge:
+def discharge(percent: float, **more: Any) -> DischargeCurve:
     given = {"cipher": "3des-cbc", "payload_B": 5_000_000, "calls": 600, "battery": "BAT0", "evidence": "measured"}
     left = Ratio(100 - percent, 100 - percent - 1, 100 - percent + 1)
-    return Discharge(left_percent=left, **{**given, **more})
+    return DischargeCurve(left_percent=left, **{**given, **more})
 
 
-def of_falls(name: str, *discharges: Discharge) -> Judgement:
+def of_falls(name: str, *discharges: DischargeCurve) -> Judgement:
     return judged(name, nothing(discharges=discharges, machine=("handheld",)))
 
 

@@ -7,30 +7,30 @@ import pytest
 
 from support.papers_evidence import PAPERS, row, run_of
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Capture, Discharge, Security
-from wattlock.papers.judges.implementations import (
+from wattlock.papers.implementations import (
     BUILT_IN,
     CONSTANT_TIME,
     ERA,
     HARDWARE,
     OTHER,
-    Case,
-    Ground,
+    CaseCost,
+    ComparableCases,
     by_library,
     grounds,
     kind_of,
     largest,
     library,
 )
+from wattlock.papers.judge import Capture, DischargeCurve, Security
 
 TIME, ENERGY = PAPERS.claim("text-encrypt-ranking"), PAPERS.claim("blowfish-vs-aes-text")
 
 
-def cases(*rows: dict[str, Any], **factors: object) -> list[Case]:
+def cases(*rows: dict[str, Any], **factors: object) -> list[CaseCost]:
     return run_of(rows).cases(TIME, **factors)
 
 
-def providers(found: list[Ground]) -> list[str]:
+def providers(found: list[ComparableCases]) -> list[str]:
     return [one.providers for one in found]
 
 
@@ -276,6 +276,6 @@ def test_frames_of_80211_are_counted_by_size_and_what_was_left_out_is_said() -> 
 
 def test_a_fall_names_its_cipher_and_whose_code_it_is_where_that_is_known() -> None:
     left = Ratio(99.0, 98.0, 99.5)
-    assert Discharge("3des-cbc", 5, 600, left, "BAT0", "measured").case == "3des-cbc"
-    assert Discharge("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").case == "3des-cbc of openssl"
+    assert DischargeCurve("3des-cbc", 5, 600, left, "BAT0", "measured").case == "3des-cbc"
+    assert DischargeCurve("3des-cbc", 5, 600, left, "BAT0", "measured", "openssl").case == "3des-cbc of openssl"
     assert not Security(128, 128, "broken", authenticated=False).sound

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from support.papers_evidence import FAMILIES, FILE_B, PAPERS, about, row, run_of
-from wattlock.papers.judges import JUDGES, Evidence, Judgement
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA
+from wattlock.papers.implementations import CONSTANT_TIME, ERA
+from wattlock.papers.judge import Evidence, Judgement
+from wattlock.papers.themes import JUDGES
 
 Rows = list[dict[str, Any]]
 SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}

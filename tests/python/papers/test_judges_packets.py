@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from support.papers_evidence import PAPERS, about, nothing, row, run_of
-from wattlock.papers.judges import JUDGES, Capture, Evidence, Judgement, Security
-from wattlock.papers.judges.capture import _at_rank, _wilson
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA
+from wattlock.papers.captured import _at_rank, _wilson
+from wattlock.papers.implementations import CONSTANT_TIME, ERA
+from wattlock.papers.judge import Capture, Evidence, Judgement, Security
+from wattlock.papers.themes import JUDGES
 
 Rows = list[dict[str, Any]]
 SOFT: dict[str, Any] = {"provider": "rustcrypto-soft", "path": "fixsliced"}

@@ -11,20 +11,23 @@ from hypothesis import strategies as st
 from support import papers_made_up as worlds
 from support.papers_evidence import PAPERS, about, nothing
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import JUDGES, Compared, Effect, Judgement, compose, verdict
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE
-from wattlock.papers.judges.verdict import Bounds
+from wattlock.papers import judge
+from wattlock.papers.implementations import CONSTANT_TIME, ERA, HARDWARE
+from wattlock.papers.judge import Bounds, ClaimComparison, Effect, Judgement
+from wattlock.papers.themes import JUDGES
 
 CLAIM = PAPERS.claim("text-encrypt-ranking")
 SAYS = CLAIM.says
 
 
-def made(implementation: str = "as built", value: float = 2.0, **more: object) -> Compared:
+def made(implementation: str = "as built", value: float = 2.0, **more: object) -> ClaimComparison:
     what = str(more.get("what", "what it takes"))
     holds, bounds = more.get("holds", True), more.get("bounds", Bounds(1, 3))
     assert holds is None or isinstance(holds, bool)
     assert bounds is None or isinstance(bounds, Bounds)
-    return Compared(implementation, str(more.get("cases", "a")), Effect(what, "1", value, value, value), holds, bounds)
+    return ClaimComparison(
+        implementation, str(more.get("cases", "a")), Effect(what, "1", value, value, value), holds, bounds
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,12 +66,12 @@ def test_a_figure_is_told_with_its_unit_and_its_interval_unless_it_is_exact() ->
     assert Effect("a", "%", 5, 4, 6).described() == "5 % (4 to 6)"
     assert Effect("a", "1", 5, 4, 6).described() == "5 (4 to 6)"
     assert Effect("a", "uJ", 5, 5, 5).described() == "5 uJ"
-    assert verdict.percent_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "%", 50, 25, 100)
-    assert verdict.ratio_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "1", 1.5, 1.25, 2.0)
+    assert judge.percent_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "%", 50, 25, 100)
+    assert judge.ratio_effect("a", Ratio(1.5, 1.25, 2.0)) == ("a", "1", 1.5, 1.25, 2.0)
 
 
 def test_a_model_explains_or_fails_to_and_what_cannot_be_told_is_open_either_way() -> None:
-    said = [(verdict.verdict(holds=one), verdict.verdict(holds=one, by_model=True)) for one in (True, False, None)]
+    said = [(judge.verdict(holds=one), judge.verdict(holds=one, by_model=True)) for one in (True, False, None)]
     assert said == [
         ("reproduced", "explained"),
         ("not reproduced", "not explained"),
@@ -93,36 +96,36 @@ def test_a_model_explains_or_fails_to_and_what_cannot_be_told_is_open_either_way
     ],
 )
 def test_bounds_themselves_count_as_within(low: float, high: float, holds: bool | None) -> None:
-    assert verdict.within(low, high, 1, 3) is holds
+    assert judge.within(low, high, 1, 3) is holds
 
 
 @pytest.mark.parametrize(
     ("low", "high", "holds"), [(1.01, 2, True), (1, 2, None), (0.5, 1.01, None), (0.5, 1, False), (1, 1, False)]
 )
 def test_what_lies_on_a_bound_is_not_above_it(low: float, high: float, holds: bool | None) -> None:
-    assert verdict.above(low, high, 1) is holds
+    assert judge.above(low, high, 1) is holds
 
 
 def test_an_open_side_takes_any_figure() -> None:
-    assert verdict.inside(-1e9, 5, Bounds(None, 5)) is True
-    assert verdict.inside(5.1, 6, Bounds(None, 5)) is False
-    assert verdict.inside(5, 1e9, Bounds(5, None)) is True
-    assert verdict.inside(1, 4.9, Bounds(5, None)) is False
+    assert judge.inside(-1e9, 5, Bounds(None, 5)) is True
+    assert judge.inside(5.1, 6, Bounds(None, 5)) is False
+    assert judge.inside(5, 1e9, Bounds(5, None)) is True
+    assert judge.inside(1, 4.9, Bounds(5, None)) is False
 
 
 def test_bands_are_as_wide_as_they_are_said_to_be() -> None:
     # The cube root of 8 is 2, so a third of its logarithm less or more is 4 or 16.
-    assert verdict.effect_band(8)[:2] == pytest.approx((4, 16))
-    assert verdict.effect_band(1 / 8)[:2] == pytest.approx((1 / 16, 1 / 4))
-    assert verdict.percent_band(700)[:3] == (about(300), about(1500), "%")
-    assert verdict.amount_band(100)[:3] == (75, 125, "1")
-    assert verdict.amount_band(-1)[:2] == (-1.25, -0.75)
-    assert verdict.amount_band(100, 0.01, "B")[:3] == (99, 101, "B")
+    assert judge.effect_band(8)[:2] == pytest.approx((4, 16))
+    assert judge.effect_band(1 / 8)[:2] == pytest.approx((1 / 16, 1 / 4))
+    assert judge.percent_band(700)[:3] == (about(300), about(1500), "%")
+    assert judge.amount_band(100)[:3] == (75, 125, "1")
+    assert judge.amount_band(-1)[:2] == (-1.25, -0.75)
+    assert judge.amount_band(100, 0.01, "B")[:3] == (99, 101, "B")
 
 
 def test_what_is_at_hand_and_what_was_said_of_it_stay_as_they_are() -> None:
     evidence = nothing()
-    found = compose.judged(CLAIM, "e", [made()], control="c", needs="n")
+    found = judge.judged(CLAIM, "e", [made()], control="c", needs="n")
     for whole, name in ((evidence, "run"), (found, "verdict")):
         with pytest.raises(FrozenInstanceError):
             setattr(whole, name, "other")
@@ -166,8 +169,8 @@ def test_a_claim_is_told_with_what_it_was_held_against(name: str) -> None:
 # ---------- a sentence
 
 
-def said(compared: list[Compared], also: str = "") -> str:
-    return compose.judged(CLAIM, "measured time", compared, control="c", needs="n", also=also).sentence
+def said(compared: list[ClaimComparison], also: str = "") -> str:
+    return judge.judged(CLAIM, "measured time", compared, control="c", needs="n", also=also).sentence
 
 
 def test_a_sentence_has_the_figure_where_it_was_found_the_claim_and_its_bounds() -> None:
@@ -190,8 +193,8 @@ def test_a_figure_beyond_what_was_measured_is_told_as_lying_there(low: float, hi
     assert Effect("a", "B", 5, low, high).described() == described
 
 
-def part(holds: bool | None, value: float) -> verdict.Part:
-    return verdict.Part(str(value), Effect("a", "1", value, value, value), holds)
+def part(holds: bool | None, value: float) -> judge.PairEffect:
+    return judge.PairEffect(str(value), Effect("a", "1", value, value, value), holds)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def part(holds: bool | None, value: float) -> verdict.Part:
 def test_of_several_parts_the_one_is_told_that_decides(
     parts: list[tuple[bool | None, float]], holds: bool | None, value: float
 ) -> None:
-    found = verdict.together([part(*one) for one in parts], lambda one: -one.effect.value)
+    found = judge.together([part(*one) for one in parts], lambda one: -one.effect.value)
     assert (found[0], found[1].value) == (holds, value)
 
 
@@ -219,8 +222,8 @@ def of_kinds(*holds: tuple[str, str, str, bool | None]) -> Judgement:
     """A judgement by comparisons: of each its finding, kind, library, and whether it holds."""
     findings = list(dict.fromkeys(one[0] for one in holds))
     bounds, two = Bounds(1, 3), Effect("what it takes", "1", 2, 2, 2)
-    compared = [Compared(kind, of, two, hold, bounds, of, finding) for finding, kind, of, hold in holds]
-    return compose.judged_by_kind(CLAIM, "measured time", findings, compared, control="c", needs="n")
+    compared = [ClaimComparison(kind, of, two, hold, bounds, of, finding) for finding, kind, of, hold in holds]
+    return judge.judged_by_kind(CLAIM, "measured time", findings, compared, control="c", needs="n")
 
 
 def a(*holds: bool | None, kind: str = ERA) -> list[tuple[str, str, str, bool | None]]:
@@ -285,11 +288,11 @@ def test_taking_a_library_away_never_turns_reproduced_into_not_reproduced_or_bac
     def told(libraries: Sequence[str]) -> str:
         bounds, two = Bounds(1, 3), Effect("what it takes", "1", 2, 2, 2)
         compared = [
-            Compared(ERA, library, two, holds, bounds, library, finding)
+            ClaimComparison(ERA, library, two, holds, bounds, library, finding)
             for finding, library, holds in world
             if library in libraries
         ]
-        return compose.judged_by_kind(CLAIM, "e", ["a", "b", "c"], compared, control="c", needs="n").verdict
+        return judge.judged_by_kind(CLAIM, "e", ["a", "b", "c"], compared, control="c", needs="n").verdict
 
     whole, less = told(LIBRARIES), told([one for one in LIBRARIES if one != away])
     assert {whole, less} != {"reproduced", "not reproduced"}
@@ -297,15 +300,15 @@ def test_taking_a_library_away_never_turns_reproduced_into_not_reproduced_or_bac
 
 def test_only_an_open_verdict_asks_for_more() -> None:
     def asks(holds: bool | None) -> tuple[str, str, str]:
-        found = compose.judged(
-            CLAIM, "e", [made(holds=holds)], control="c", needs="n", ground=compose.Ground(unsure=("longer", "do"))
+        found = judge.judged(
+            CLAIM, "e", [made(holds=holds)], control="c", needs="n", ground=judge.Ground(unsure=("longer", "do"))
         )
         return found.verdict, found.needs, found.command
 
     assert asks(True) == ("reproduced", "", "")
     assert asks(False) == ("not reproduced", "", "")
     assert asks(None) == ("inconclusive", "longer", "do")
-    open_one = compose.judged(CLAIM, "e", [made(holds=None)], control="c", needs="n")
+    open_one = judge.judged(CLAIM, "e", [made(holds=None)], control="c", needs="n")
     assert (open_one.needs, open_one.command) == (
         "a narrower interval: this one holds both",
         "wattlock papers --length full",
@@ -313,7 +316,7 @@ def test_only_an_open_verdict_asks_for_more() -> None:
 
 
 def test_without_a_comparison_a_claim_is_not_tested_and_says_what_it_needs() -> None:
-    found = compose.judged(CLAIM, "e", [], control="c", needs="cases", command="do", ground=compose.Ground("the air"))
+    found = judge.judged(CLAIM, "e", [], control="c", needs="cases", command="do", ground=judge.Ground("the air"))
     assert found.sentence == f"Nothing at hand decides whether {SAYS}: it needs cases."
     assert (found.verdict, found.effect, found.compared) == ("not tested", None, ())
     assert (found.needs, found.command, found.control) == ("cases", "do", "c")
@@ -324,10 +327,10 @@ def test_what_another_machine_found_stands_beside_and_holds_nothing() -> None:
     claim = PAPERS.claim("aes-low-power-devices")
     needs = "a run on a handheld or a microcontroller (this one is of a computer)"
     nothing_here = f"Nothing at hand decides whether {claim.says}: it needs {needs}."
-    found = compose.of_another_machine(claim, nothing(), [made(), made(ERA, 3.0, cases="b")], control="c")
+    found = judge.of_another_machine(claim, nothing(), [made(), made(ERA, 3.0, cases="b")], control="c")
     assert found.sentence == (
         f"{nothing_here} Beside it, here: what it takes is 2 (a, as built); what it takes is 3 (b, {ERA})."
     )
     assert [(one.holds, one.bounds) for one in found.compared] == [(None, None), (None, None)]
     assert (found.needs, found.command) == (needs, "wattlock papers --machine handheld")
-    assert compose.of_another_machine(claim, nothing(), [], control="c").sentence == nothing_here
+    assert judge.of_another_machine(claim, nothing(), [], control="c").sentence == nothing_here

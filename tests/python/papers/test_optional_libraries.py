@@ -13,9 +13,9 @@ from random import Random
 import polars as pl
 
 from support.papers_evidence import PAPERS
-from wattlock.papers.judges import JUDGES, Evidence, Verdict
-from wattlock.papers.judges.implementations import BUILT_IN, library
-from wattlock.papers.judges.verdict import DEPENDS, OPEN
+from wattlock.papers.implementations import BUILT_IN, library
+from wattlock.papers.judge import DEPENDS, OPEN, Evidence, Verdict
+from wattlock.papers.themes import JUDGES
 
 RECORDED = Path(__file__).parent / "quick_run" / "estimates.parquet"
 OPTIONAL = ("libmcrypt", "libtomcrypt", "openssl")

@@ -3,9 +3,9 @@
 from typing import Any
 
 from support.papers_evidence import PAPERS, row, run_of
-from wattlock.papers.judges import JUDGES, Judgement
-from wattlock.papers.judges.implementations import CONSTANT_TIME, ERA, HARDWARE, OTHER, kind_of
-from wattlock.papers.judges.verdict import failing
+from wattlock.papers.implementations import CONSTANT_TIME, ERA, HARDWARE, OTHER, kind_of
+from wattlock.papers.judge import Judgement, failing
+from wattlock.papers.themes import JUDGES
 from wattlock.papers.verdicts import table
 
 Rows = list[dict[str, Any]]

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from wattlock.definitions.shipped import parsed
+from wattlock.definitions.shelf import parsed
 from wattlock.errors import InputError
-from wattlock.papers import record
+from wattlock.papers import literature
 
-PAPERS = record.load()
+PAPERS = literature.load()
 
 
 def test_every_id_stands_once() -> None:
@@ -55,4 +55,4 @@ def test_what_the_tables_give_is_what_the_tables_give() -> None:
 def test_an_unknown_key_is_named_with_its_file() -> None:
     text = '[[source]]\nid="a"\nyear=2000\nauthors="b"\ntitle="c"\nmachine="d"\nplace="e"\n'
     with pytest.raises(InputError, match=re.escape("papers/sources.toml: source[0].place")):
-        parsed("papers/sources.toml", text, record._Sources)
+        parsed("papers/sources.toml", text, literature._Sources)

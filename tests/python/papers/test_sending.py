@@ -6,7 +6,7 @@ from support import papers_run
 from support.links import TOOLBOX
 from wattlock.link import scenario
 from wattlock.link.wifi import evaluate
-from wattlock.papers.sending import send
+from wattlock.papers.transfer_times import send
 
 
 def test_what_is_lost_for_good_is_paid_for_by_what_arrives() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from support.papers_run import PAPERS, material
 from wattlock.errors import InputError
-from wattlock.papers.exhibits import Shown, show_all
-from wattlock.papers.transfers import Transferred, read
+from wattlock.papers.all_exhibits import show_all
+from wattlock.papers.exhibit import DrawnExhibit
+from wattlock.papers.transfer_times import Transferred, read
 
 CATALOGUE = [{"id": "aes128-cbc", "family": "aes"}, {"id": "null", "family": "null"}]
 
@@ -33,7 +34,7 @@ def written(path: Path, *records: dict[str, Any]) -> str:
     return str(path)
 
 
-def shown(own: list[Transferred]) -> dict[str, Shown]:
+def shown(own: list[Transferred]) -> dict[str, DrawnExhibit]:
     return {one.exhibit.id: one for one in show_all(material(transferred=own))}
 
 

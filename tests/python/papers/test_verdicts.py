@@ -6,9 +6,9 @@ import pytest
 
 from support import papers_made_up as worlds
 from support.papers_evidence import KINDS, PAPERS, Kind
-from wattlock.papers.judges import JUDGES
-from wattlock.papers.judges.implementations import ERA
-from wattlock.papers.judges.verdict import OPEN
+from wattlock.papers.implementations import ERA
+from wattlock.papers.judge import OPEN
+from wattlock.papers.themes import JUDGES
 from wattlock.papers.verdicts import SCHEMA, table
 
 

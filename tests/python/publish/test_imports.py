@@ -10,8 +10,8 @@ import pytest
 from support.corruptions import damages
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.publish.imports import reading
-from wattlock.publish.imports.figures import Figure, PublishedSet
+from wattlock.publish import imported as reading
+from wattlock.publish.imported import ImportedFigure, PublishedSet
 
 LWC = """submission,variant,primary,implementation,config,flash,enc(0:8),dec(0:8),enc(16:0)
 ascon,ascon128v12,yes,armv6,o3,1234,1000,1100,-
@@ -67,7 +67,7 @@ def test_an_lwc_file_is_read_column_by_column_and_what_was_not_measured_is_not_t
     assert (found.format, found.unit, found.statistic, found.evidence) == ("lwc", "us", "one measurement", "published")
     assert len(found.figures) == 5
     first, *_, last = found.figures
-    assert first == Figure(
+    assert first == ImportedFigure(
         cipher="ascon128v12",
         implementation="armv6",
         operation="encrypt",

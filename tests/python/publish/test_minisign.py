@@ -12,11 +12,11 @@ import pytest
 from support.tools import needs
 from wattlock.errors import InputError, NotVerified
 from wattlock.publish import minisign
-from wattlock.publish.minisign import ED25519, PREHASHED, SENSITIVE, Limits, PublicKey, SecretKey
+from wattlock.publish.minisign import ED25519, PREHASHED, SENSITIVE, DerivationLimits, PublicKey, SecretKey
 
 MINISIGN = shutil.which("minisign")
 with_minisign = needs(MINISIGN, "minisign is missing: `apt-get install minisign`")
-INTERACTIVE = Limits(524_288, 2**24)
+INTERACTIVE = DerivationLimits(524_288, 2**24)
 """libsodium's least limits for a person who waits: 16 MiB."""
 
 
@@ -91,9 +91,9 @@ def test_a_key_comes_back_out_of_its_file_by_its_password_alone(key: SecretKey) 
 def test_limits_become_the_parameters_of_scrypt_as_in_libsodium() -> None:
     assert SENSITIVE.scrypt() == (2**20, 8, 1)
     assert INTERACTIVE.scrypt() == (2**14, 8, 1)
-    assert Limits(0, 2**24).scrypt() == (2**10, 8, 1), "few operations decide"
-    assert Limits(2**25, 2**24).scrypt() == (2**14, 8, 64), "little memory decides"
-    for limits in (Limits(2**25, 2**31), Limits(2**63, 2**24)):
+    assert DerivationLimits(0, 2**24).scrypt() == (2**10, 8, 1), "few operations decide"
+    assert DerivationLimits(2**25, 2**24).scrypt() == (2**14, 8, 64), "little memory decides"
+    for limits in (DerivationLimits(2**25, 2**31), DerivationLimits(2**63, 2**24)):
         with pytest.raises(InputError, match="checking the key's password takes"):
             limits.scrypt()
 

@@ -20,7 +20,7 @@ from support.tools import needs
 from support.tree import TESTS
 from wattlock import cli
 from wattlock.errors import InputError, StoreError
-from wattlock.publish import packed
+from wattlock.publish import signed_set
 from wattlock.publish.citation import Citation
 from wattlock.report.set_page import OfOthers, SetFacts, SetRun, set_page
 from wattlock.report.set_table import EBACS_B, set_tables
@@ -238,7 +238,7 @@ def test_one_run_is_a_set_too(tmp_path: Path) -> None:
     assert cli.answer(["publish", "runs/m4", "--out", str(out), "--key", "w.key"]) == 0
     assert "compared" not in sections((out / "index.html").read_text())
     assert (out.stat().st_mode & 0o777) == 0o755
-    assert packed.check(out / "runs" / "m4.zip") == RunFolder.open("runs/m4").id
+    assert signed_set.check(out / "runs" / "m4.zip") == RunFolder.open("runs/m4").id
 
 
 ROW = {"cipher": "aes128-gcm", "provider": "p", "operation": "seal", "data": "random", "aad_B": 0, "unit": "cycles/B"}

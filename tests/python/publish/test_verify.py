@@ -11,10 +11,10 @@ import pytest
 from support.corruptions import damages, sealed_run
 from wattlock import cli
 from wattlock.errors import InputError, NotVerified, StoreError
-from wattlock.publish import folder, packed
+from wattlock.publish import signed_set
 from wattlock.publish.minisign import SecretKey
 from wattlock.store import RunFolder
-from wattlock.store.seal import SUMS
+from wattlock.store.run_folder import SUMS
 
 KEY = SecretKey.new()
 
@@ -30,13 +30,13 @@ def made(run: RunFolder, tmp_path: Path) -> Path:
     place = tmp_path / "set"
     (place / "runs").mkdir(parents=True)
     (place / "index.html").write_text("numbers")
-    packed.pack(run, place / "runs" / f"{run.id}.zip")
-    folder.sign(place, KEY, "made for a test")
+    signed_set.pack(run, place / "runs" / f"{run.id}.zip")
+    signed_set.sign(place, KEY, "made for a test")
     return place
 
 
 def test_a_signed_set_holds_with_its_files_and_runs(made: Path) -> None:
-    found = folder.verify(made, KEY.public)
+    found = signed_set.verify(made, KEY.public)
     assert (found.comment, found.faults) == ("made for a test", [])
     assert found.checked == "2 files, 1 of them sealed runs"
 
@@ -58,33 +58,33 @@ def change(path: Path) -> None:
 )
 def test_what_is_wrong_with_a_set_is_told_by_name(made: Path, harm: Callable[[Path], None], told: list[str]) -> None:
     harm(made)
-    assert folder.verify(made, KEY.public).faults == told
+    assert signed_set.verify(made, KEY.public).faults == told
 
 
 def test_a_file_whose_name_is_two_lines_is_not_signed(tmp_path: Path) -> None:
     (tmp_path / "a\nb").touch()
     with pytest.raises(InputError, match="a list of sums has no place for this name"):
-        folder.sign(tmp_path, KEY, "")
+        signed_set.sign(tmp_path, KEY, "")
     assert [path.name for path in tmp_path.iterdir()] == ["a\nb"]
 
 
 def test_a_link_in_place_of_a_signed_file_is_no_file_of_the_set(made: Path) -> None:
     (made / "index.html").rename(made.parent / "elsewhere")
     (made / "index.html").symlink_to(made.parent / "elsewhere")
-    assert folder.verify(made, KEY.public).faults == ["index.html: is no file of its own"]
+    assert signed_set.verify(made, KEY.public).faults == ["index.html: is no file of its own"]
 
 
 def test_sums_that_were_changed_or_lead_elsewhere_are_refused(made: Path) -> None:
     sums = made / SUMS
     sums.write_text(sums.read_text().replace("index.html", "../index.html"))
     with pytest.raises(NotVerified, match="SHA256SUMS: is not what was signed"):
-        folder.verify(made, KEY.public)
-    sums.with_name(folder.SIGNATURE).write_text(KEY.sign(sums, ""))
+        signed_set.verify(made, KEY.public)
+    sums.with_name(signed_set.SIGNATURE).write_text(KEY.sign(sums, ""))
     with pytest.raises(StoreError, match=r"no sum of a file of this folder: '.*  \.\./index.html'"):
-        folder.verify(made, KEY.public)
-    sums.with_name(folder.SIGNATURE).unlink()
+        signed_set.verify(made, KEY.public)
+    sums.with_name(signed_set.SIGNATURE).unlink()
     with pytest.raises(NotVerified, match=r"is not signed: SHA256SUMS.minisig is missing"):
-        folder.verify(made, KEY.public)
+        signed_set.verify(made, KEY.public)
 
 
 def test_a_run_that_was_packed_damaged_is_told_though_its_signature_holds(run: RunFolder, made: Path) -> None:
@@ -94,33 +94,33 @@ def test_a_run_that_was_packed_damaged_is_told_though_its_signature_holds(run: R
     content = (damaged / "batches.parquet").read_bytes()
     (damaged / "batches.parquet").write_bytes(content[:-1] + b"\0")
     archive = made / "runs" / f"{run.id}.zip"
-    packed.pack(opened, archive)
-    folder.sign(made, KEY, "")
-    assert folder.verify(made, KEY.public).faults == [f"runs/{run.id}.zip: batches.parquet is not what was sealed"]
+    signed_set.pack(opened, archive)
+    signed_set.sign(made, KEY, "")
+    assert signed_set.verify(made, KEY.public).faults == [f"runs/{run.id}.zip: batches.parquet is not what was sealed"]
 
 
 def test_a_packed_run_is_the_same_bytes_again_and_holds_nothing_else(run: RunFolder, tmp_path: Path) -> None:
     for name in ("one.zip", "two.zip"):
-        packed.pack(run, tmp_path / name)
+        signed_set.pack(run, tmp_path / name)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    assert packed.check(tmp_path / "one.zip") == run.id
+    assert signed_set.check(tmp_path / "one.zip") == run.id
     with zipfile.ZipFile(tmp_path / "two.zip", "a") as archive:
         archive.writestr("../../evil", b"x")
     with pytest.raises(NotVerified, match=r"\.\./\.\./evil is not of a packed run"):
-        packed.check(tmp_path / "two.zip")
+        signed_set.check(tmp_path / "two.zip")
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run/plan.jsonl", bytes(10_000_000))
     with pytest.raises(NotVerified, match=r"plan\.jsonl is not of a packed run"):
-        packed.check(tmp_path / "bomb.zip")
+        signed_set.check(tmp_path / "bomb.zip")
 
 
 def test_a_packed_run_that_was_changed_anywhere_is_refused_or_the_same(run: RunFolder, tmp_path: Path) -> None:
     archive = tmp_path / "run.zip"
-    packed.pack(run, archive)
+    signed_set.pack(run, archive)
     for what, changed in damages(archive.read_bytes(), 60, "packed"):
         archive.write_bytes(changed)
         try:
-            assert packed.check(archive) == run.id, what
+            assert signed_set.check(archive) == run.id, what
         except NotVerified:
             continue
 
@@ -129,13 +129,13 @@ def test_a_signed_run_holds_until_a_byte_of_it_changes(run: RunFolder, tmp_path:
     path = tmp_path / "run"
     shutil.copytree(run.path, path)
     with pytest.raises(NotVerified, match="is not signed"):
-        folder.verify(path, KEY.public)
-    (path / folder.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
-    found = folder.verify(path, KEY.public)
+        signed_set.verify(path, KEY.public)
+    (path / signed_set.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
+    found = signed_set.verify(path, KEY.public)
     assert (found.checked, found.unsigned) == ("plan.jsonl, batches.parquet, headers.jsonl, SHA256SUMS", [])
     (path / "headers.jsonl").write_bytes(b"{}\n")
     with pytest.raises(StoreError, match=r"headers\.jsonl is not what was sealed"):
-        folder.verify(path, KEY.public)
+        signed_set.verify(path, KEY.public)
 
 
 def test_what_lies_beside_the_files_of_a_signed_run_is_named_as_not_checked(
@@ -143,7 +143,7 @@ def test_what_lies_beside_the_files_of_a_signed_run_is_named_as_not_checked(
 ) -> None:
     path = tmp_path / "run"
     shutil.copytree(run.path, path)
-    (path / folder.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
+    (path / signed_set.SIGNATURE).write_text(KEY.sign(path / SUMS, "a run"))
     change(path / "report.html")
     assert cli.answer(["verify", str(path), "--key", KEY.public.line]) == 0
     told = capsys.readouterr()
@@ -163,7 +163,7 @@ def test_a_key_that_comes_with_a_forged_set_proves_nothing(
     Path("linked.pub").symlink_to("set/minisign.pub")
     (made / "outside.pub").symlink_to("../forged.pub")
     Path("again").symlink_to("set")
-    folder.sign(made, forger, "forged")
+    signed_set.sign(made, forger, "forged")
     assert cli.answer(["verify", checked, "--key", key]) == InputError.exit_code
     error, hint = capsys.readouterr().err.splitlines()
     place = checked.removesuffix("/SHA256SUMS")

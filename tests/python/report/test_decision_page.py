@@ -13,7 +13,7 @@ from support.advice import TODAY
 from support.tools import needs
 from support.tree import TESTS
 from wattlock.advise import advise, load, record
-from wattlock.advise.document import Section
+from wattlock.advise.record import Section
 from wattlock.report.decision import decision_page
 
 LIMIT_S = 180

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from wattlock.analysis import comparison, energy_blocks
-from wattlock.run.energy import LEAST_POWER_W, Choice, block_length_ns, describe, least_s
+from wattlock.run.energy import LEAST_POWER_W, MeterChoice, block_length_ns, describe, least_s
 from wattlock.targets import local, probe
 from wattlock.targets.local import Local
 
@@ -56,7 +56,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     rows = probe.ask(local.find(), "meters", "--format", "json", "--sys-root", str(root))
     recording = root / "ppk2.bin"
     recording.write_bytes(ppk2_recording())
-    stream = describe(local.find(), Choice("ppk2:3300mV", stream=recording))
+    stream = describe(local.find(), MeterChoice("ppk2:3300mV", stream=recording))
     return {row["kind"]: row for row in (*rows, stream)}
 
 
@@ -234,10 +234,10 @@ def test_the_processor_that_weighs_is_in_the_package_of_the_one_that_the_meter_w
         folder = tmp_path / f"devices/system/cpu/cpu{cpu}/topology"
         folder.mkdir(parents=True)
         (folder / "physical_package_id").write_text(f"{package}\n")
-    choice, here = Choice("powercap:package-1", sys_root=tmp_path, cpu=3), Local(Path("no-probe"))
+    choice, here = MeterChoice("powercap:package-1", sys_root=tmp_path, cpu=3), Local(Path("no-probe"))
     assert choice.processor(here, [2, 1, 0, 3]) == 1
     assert choice.processor(here, [2, 0]) == 3
-    assert Choice("powercap", sys_root=tmp_path).processor(here, [2, 0]) == 2
+    assert MeterChoice("powercap", sys_root=tmp_path).processor(here, [2, 0]) == 2
 
 
 def test_a_block_holds_five_updates_also_where_the_target_is_coarse() -> None:

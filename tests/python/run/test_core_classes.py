@@ -10,10 +10,10 @@ import pytest
 from support import scripted_probe
 from support.scripted_probe import install, requested
 from support.virtual_runs import study_of, write_study
-from wattlock.analysis.core_classes import compare_core_classes
+from wattlock.analysis.comparison import compare_core_classes
 from wattlock.cli.facts import facts
 from wattlock.cli.table import short
-from wattlock.energy.model import without_card
+from wattlock.energy.device_cards import without_card
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.report.evidence import drawable
 from wattlock.report.page import write_report

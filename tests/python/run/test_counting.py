@@ -12,10 +12,10 @@ from support.tree import require_programs
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.run import begin, counting, counts
 from wattlock.run.begin import Request
-from wattlock.run.energy import Choice
+from wattlock.run.energy import MeterChoice
 from wattlock.run.session import Silent
 from wattlock.store import RunFolder
-from wattlock.targets.hearing import hear
+from wattlock.targets.target import hear
 
 Record = dict[str, Any]
 
@@ -165,7 +165,7 @@ def test_a_process_that_does_not_keep_to_its_plan_is_left_out(
 @pytest.mark.parametrize(
     ("request_of", "words"),
     [
-        ({"meter": Choice("powercap:package-0", "idle")}, "--meter"),
+        ({"meter": MeterChoice("powercap:package-0", "idle")}, "--meter"),
         ({"source": Path()}, "--input"),
         ({"core_classes": ["big"]}, "--core-class"),
     ],

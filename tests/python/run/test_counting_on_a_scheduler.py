@@ -23,7 +23,7 @@ from wattlock import cli
 from wattlock.run import counts
 from wattlock.store import RunFolder
 from wattlock.targets import cluster
-from wattlock.targets import scheduler as scheduling
+from wattlock.targets import cluster as scheduling
 
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 

@@ -12,8 +12,8 @@ from support.tree import PROBE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError
-from wattlock.papers.exhibits import show_all
-from wattlock.papers.material import Beside, judge
+from wattlock.papers.all_exhibits import show_all
+from wattlock.papers.material import MaterialOptions, judge
 from wattlock.run.begin import measure
 from wattlock.run.result import open_run
 from wattlock.targets.local import Local
@@ -130,12 +130,12 @@ def test_its_exported_numbers_say_so(here: Path, capsys: pytest.CaptureFixture[s
 def test_no_claim_of_the_papers_is_judged_by_it(here: Path) -> None:
     require_programs()
     probe = Local(PROBE)
-    found = judge([here / "emulated"], Beside(), target=probe)
+    found = judge([here / "emulated"], MaterialOptions(), target=probe)
     own = {one.claim: one.verdict for one in found.judgements if one.basis == "this machine"}
     assert set(own.values()) == {"not tested"}
     assert any("no claim is judged by emulated times" in note for note in found.gathered.notes)
     with pytest.raises(EvidenceError, match="two kinds of evidence: measured and emulated"):
-        judge([here / "measured", here / "emulated"], Beside(), target=probe)
+        judge([here / "measured", here / "emulated"], MaterialOptions(), target=probe)
 
 
 def test_an_exhibit_of_emulated_times_says_that_they_are() -> None:

@@ -27,8 +27,8 @@ from wattlock.run.contract import Broken, Contract, left_out_where_broken
 from wattlock.run.process import measure
 from wattlock.run.result import read
 from wattlock.store import RunFolder
-from wattlock.store.schema import record_schema
-from wattlock.targets import hearing, probe
+from wattlock.store.records import record_schema
+from wattlock.targets import probe, target
 from wattlock.targets.local import Local
 
 CHUNK_B = 10_000
@@ -116,8 +116,8 @@ def test_a_line_of_seventy_megabytes_is_refused_after_the_first_of_them() -> Non
     held = Contract(plan_of(0))
     taken = iter(range(1100))
     with pytest.raises(Broken, match="a line of more than"):
-        deque(held.take(b"x" * hearing.CHUNK_B) for _ in taken)
-    assert next(taken) * hearing.CHUNK_B < held.longest_line_B + 2 * hearing.CHUNK_B < 2**21
+        deque(held.take(b"x" * target.CHUNK_B) for _ in taken)
+    assert next(taken) * target.CHUNK_B < held.longest_line_B + 2 * target.CHUNK_B < 2**21
 
 
 def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
@@ -192,7 +192,7 @@ PROGRAMS = {
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Makes a probe of a script; times are a hundredth of what they are, and what it leaves behind is ended."""
-    monkeypatch.setenv(hearing.PATIENCE, "0.01")
+    monkeypatch.setenv(target.PATIENCE, "0.01")
     begun = time.monotonic()
 
     def made(script: str) -> Path:
@@ -269,9 +269,9 @@ def test_a_probe_that_can_not_be_started_has_a_hint_by_the_cause(
 
 @pytest.mark.parametrize("described", ["0", "-1", "nan", "inf", "long"])
 def test_a_patience_that_is_no_number_above_zero_is_refused(monkeypatch: pytest.MonkeyPatch, described: str) -> None:
-    monkeypatch.setenv(hearing.PATIENCE, described)
-    with pytest.raises(InputError, match=f"{hearing.PATIENCE}={described}"):
-        hearing.patience()
+    monkeypatch.setenv(target.PATIENCE, described)
+    with pytest.raises(InputError, match=f"{target.PATIENCE}={described}"):
+        target.patience()
 
 
 MEMORY = r"""

@@ -9,7 +9,7 @@ import pytest
 from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.analysis.looks import HOLD_AT_LEAST, level_of_a_look
+from wattlock.analysis.estimate import HOLD_AT_LEAST, level_of_a_look
 from wattlock.errors import InputError, StudyError
 from wattlock.run import begin
 from wattlock.run.keep_trying import KeepTrying, extended

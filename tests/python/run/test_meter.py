@@ -15,7 +15,7 @@ import pytest
 from support.metered_study import STUDY
 from support.tree import TREE
 from wattlock import cli
-from wattlock.run.energy import Choice, describe
+from wattlock.run.energy import MeterChoice, describe
 from wattlock.store import RunFolder
 from wattlock.targets import local
 
@@ -131,7 +131,7 @@ def test_a_meter_and_a_card_are_not_taken_together(capsys: pytest.CaptureFixture
 
 
 def test_the_meter_describes_itself_by_its_name_range_and_limits(sys_root: Path) -> None:
-    meter = describe(local.find(), Choice("powercap:package-0", sys_root=sys_root))
+    meter = describe(local.find(), MeterChoice("powercap:package-0", sys_root=sys_root))
     assert meter["domain"] == "package-0"
     assert meter["range_nJ"] == 262_143_328_850_000
     # Twice the zone's 65 W: a wrap can't come sooner.

@@ -12,11 +12,11 @@ from support.metered_study import STUDY
 from support.recorded_runs import made_up
 from support.tree import TREE
 from wattlock import cli
-from wattlock.run.energy import Choice, describe
+from wattlock.run.energy import MeterChoice, describe
 from wattlock.run.result import open_run
 from wattlock.store import RunFolder
-from wattlock.store.derived import derive, sums_sha256
-from wattlock.study.inputs import sha256
+from wattlock.store.run_folder import derive, sums_sha256
+from wattlock.study.cases import sha256
 from wattlock.targets import local
 
 
@@ -169,7 +169,7 @@ def test_a_run_without_markers_and_one_that_is_not_finished_are_refused(
 def test_a_pin_shows_the_marker_where_the_run_was_given_one(place: Path) -> None:
     pin = place / "value"
     pin.write_text("")
-    meter = describe(local.find(), Choice("recording:5000Hz", stream=pin))
+    meter = describe(local.find(), MeterChoice("recording:5000Hz", stream=pin))
     assert meter["name"] == "recording:5000Hz"
     assert pin.read_text() == "0"
 

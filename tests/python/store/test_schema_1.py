@@ -9,7 +9,7 @@ import pytest
 
 from wattlock.errors import StoreError
 from wattlock.run import result
-from wattlock.store import RunFolder, schema_1, seal
+from wattlock.store import RunFolder, run_folder, schema_1
 
 KEPT = Path(__file__).with_name("schema_1_run")
 # What `wattlock show` printed when the run was new, of which the estimator of today says 0.2 % less or more at most.
@@ -56,11 +56,11 @@ def test_a_sealed_run_of_schema_1_that_another_program_wrote_with_spaces_is_the_
     tmp_path: Path, separators: tuple[str, str]
 ) -> None:
     folder = Path(shutil.copytree(KEPT, tmp_path / "run", copy_function=shutil.copy))
-    records = map(json.loads, (KEPT / seal.HEADERS).read_bytes().splitlines())
+    records = map(json.loads, (KEPT / run_folder.HEADERS).read_bytes().splitlines())
     spaced = "".join(json.dumps(record, separators=separators) + "\n" for record in records)
-    (folder / seal.HEADERS).write_text(spaced)
-    seal.write_sums(folder)
-    assert spaced.encode() != (KEPT / seal.HEADERS).read_bytes()
+    (folder / run_folder.HEADERS).write_text(spaced)
+    run_folder.write_sums(folder)
+    assert spaced.encode() != (KEPT / run_folder.HEADERS).read_bytes()
     assert RunFolder.open(folder).others() == RunFolder.open(KEPT).others()
     assert cycles(RunFolder.open(folder)) == cycles(RunFolder.open(KEPT))
 
@@ -68,8 +68,8 @@ def test_a_sealed_run_of_schema_1_that_another_program_wrote_with_spaces_is_the_
 @pytest.mark.parametrize("cases", ["null", "3", '[{"backend":3}]', "[[]]", '"\\ud800"', "[" * 5000])
 def test_a_header_of_schema_1_that_is_none_is_named(tmp_path: Path, cases: str) -> None:
     folder = Path(shutil.copytree(KEPT, tmp_path / "run", copy_function=shutil.copy))
-    (folder / seal.HEADERS).write_text(f'{{"kind":"header","cases":{cases}}}\n')
-    seal.write_sums(folder)
+    (folder / run_folder.HEADERS).write_text(f'{{"kind":"header","cases":{cases}}}\n')
+    run_folder.write_sums(folder)
     with pytest.raises(StoreError, match=r"headers\.jsonl|schema"):
         RunFolder.open(folder).others()
 

@@ -19,7 +19,7 @@ from support.store_records import (
     new_run,
 )
 from wattlock.errors import StoreError
-from wattlock.store import RunFolder, folder, seal
+from wattlock.store import RunFolder, run_folder
 
 
 def sealed_run(path: Path, processes: int = 3) -> RunFolder:
@@ -50,10 +50,10 @@ def test_batches_that_are_kept_are_those_that_are_read_each_time(
 ) -> None:
     kept = sealed_run(tmp_path / "run")
     before = (kept.scan().collect(), kept.complete(), [kept.batches_of(process) for process in range(4)])
-    (kept.path / seal.BATCHES).rename(tmp_path / "away")
+    (kept.path / run_folder.BATCHES).rename(tmp_path / "away")
     assert kept.scan().collect().equals(before[0])
-    (tmp_path / "away").rename(kept.path / seal.BATCHES)
-    monkeypatch.setattr(seal, "ROWS_OF_A_GROUP", 0)
+    (tmp_path / "away").rename(kept.path / run_folder.BATCHES)
+    monkeypatch.setattr(run_folder, "ROWS_OF_A_GROUP", 0)
     large = RunFolder.open(kept.path)
     assert large.scan().collect().equals(before[0])
     assert large.complete() == before[1]
@@ -64,7 +64,7 @@ def test_batches_that_are_kept_are_those_that_are_read_each_time(
 def test_batches_of_processes_that_lie_among_each_other_are_found_whatever_is_read_at_once(
     rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "GROUP", rows)
+    monkeypatch.setattr(run_folder, "GROUP", rows)
     run = new_run(tmp_path / "run")
     run.append(line(header(0)) + line(header(1)))
     for number in range(7):
@@ -145,7 +145,7 @@ def test_a_compaction_that_lost_a_row_is_not_sealed(tmp_path: Path, monkeypatch:
     run = new_run(tmp_path / "run")
     run.append(bytes_of(2))
     short = run.scan().collect().head(11)
-    monkeypatch.setattr("wattlock.store.seal.lazy", lambda *_: short.lazy())
+    monkeypatch.setattr("wattlock.store.run_folder.lazy", lambda *_: short.lazy())
     with pytest.raises(StoreError) as caught:
         run.seal()
     assert message_of(caught, run) == "batches.parquet has 11 rows for 12 batches; records.jsonl is kept"

@@ -133,7 +133,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path: Path, damage: bytes, wh
 def test_a_damaged_line_is_named_by_its_number_in_the_file_also_in_a_later_slice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wattlock.store.journal.SLICE_B", 1000)
+    monkeypatch.setattr("wattlock.store.run_folder.SLICE_B", 1000)
     run = new_run(tmp_path / "run")
     run.append(bytes_of(1, batches=40) + b"{}\n")
     with pytest.raises(StoreError, match="line 43 of"):
@@ -150,7 +150,7 @@ def test_the_slices_in_which_a_run_is_read_do_not_change_it(
     run.close()
     whole = run.scan().collect()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wattlock.store.journal.SLICE_B", slice_B)
+        patch.setattr("wattlock.store.run_folder.SLICE_B", slice_B)
         again = RunFolder.open(run.path)
         assert again.scan().collect().equals(whole)
         assert again.batches_of(1).equals(run.batches_of(1))
@@ -223,7 +223,7 @@ def test_an_unknown_schema_version_is_refused_in_plan_and_header(tmp_path: Path,
 
 def test_the_version_of_the_records_is_the_probes() -> None:
     types = TREE / "crates" / "records" / "src" / "lib.rs"
-    from wattlock.store.schema import KNOWN, SCHEMA
+    from wattlock.store.records import KNOWN, SCHEMA
 
     assert f"pub const SCHEMA: u32 = {SCHEMA};" in types.read_text()
     assert SCHEMA in KNOWN

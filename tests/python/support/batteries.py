@@ -4,22 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from wattlock.energy import battery_cards, lifetime, tasks
+from wattlock.energy import battery_cards, tasks
 from wattlock.energy.battery_cards import Battery, Model
 
 CELL = battery_cards.load("cgr18650da")
 
 
-def certain(model: Model, *, draws: int = 100) -> lifetime.Drawn:
+def certain(model: Model, *, draws: int = 100) -> battery_cards.BatterySamples:
     """The cell as it stands on its card, without laws and without uncertainty."""
     numbers = {key: np.full(draws, number.in_SI) for key, number in CELL.card.numbers(model, []).items()}
-    return lifetime.Drawn(numbers, np.ones(draws), np.zeros(draws))
+    return battery_cards.BatterySamples(numbers, np.ones(draws), np.zeros(draws))
 
 
-def by_hand(shares: Any) -> tasks.Plan:
+def by_hand(shares: Any) -> tasks.BatteryPlan:
     """Batteries of the card that differ in nothing but the share of their capacity that is left."""
     batteries = certain("linear", draws=len(shares))._replace(capacity_share=np.asarray(shares))
-    return tasks.Plan(CELL, "linear", [], "modelled", batteries)
+    return tasks.BatteryPlan(CELL, "linear", [], "modelled", batteries)
 
 
 def case(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def case(cipher: str, operation: str, energy_uJ: float, **changed: Any) -> dict[
     }
 
 
-def plan(battery: Battery = CELL, *, draws: int = 1000) -> tasks.Plan:
-    return tasks.plan(
-        battery, "linear", [], draws=draws, seed=1, at=lifetime.INDOORS, allow_assumed=battery.name != CELL.name
+def plan(battery: Battery = CELL, *, draws: int = 1000) -> tasks.BatteryPlan:
+    return tasks.battery_plan(
+        battery, "linear", [], draws=draws, seed=1, at=battery_cards.INDOORS, allow_assumed=battery.name != CELL.name
     )

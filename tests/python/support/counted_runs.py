@@ -8,11 +8,10 @@ from typing import Any
 
 from support.counting_probe import records
 from support.tree import PROBE, TESTS
-from wattlock.lab.examples import FOLDER
+from wattlock.lab.collection import FOLDER
 from wattlock.store import RunFolder
-from wattlock.targets.facts import CoreClass, CountedCore, Facts
-from wattlock.targets.hearing import Limits
 from wattlock.targets.local import Local
+from wattlock.targets.target import CoreClass, CountedCore, Facts, Limits
 
 RUNS = TESTS / "run" / "counted_runs"
 M4, M0PLUS = (FOLDER / name for name in ("m4", "m0plus"))

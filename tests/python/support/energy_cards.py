@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from wattlock.energy.cards import Card, Device, Number
+from wattlock.energy.device_cards import Card, Device, Number
 
 
 def number(

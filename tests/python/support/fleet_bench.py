@@ -4,11 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wattlock.lab.collection import Collection
-from wattlock.lab.fleet.conductor import Drive
+from wattlock.lab.fleet.conductor import Drive, Send
 from wattlock.lab.fleet.queue import Queue
-from wattlock.lab.fleet.queued import Send
-from wattlock.lab.fleet.signing import Order, key_of, refuse_unsigned
-from wattlock.lab.fleet.worker import Done
+from wattlock.lab.fleet.worker import TaskOrder, TaskOutput, key_of, refuse_unsigned
 from wattlock.targets import named
 
 
@@ -20,20 +18,20 @@ class Bench:
         (data / "fleet").mkdir()
         self.queue = Queue(self.lab.engine, backoff_s=0.0)
         self.key = key_of(data)
-        self.orders: list[Order] = []
+        self.orders: list[TaskOrder] = []
 
     def drive(self, called: str, send: Send | None = None) -> Drive:
         """Carries out the jobs of a target here."""
         return Drive(self.lab.data, self.lab, self.queue, self.key, send or self.send, called)
 
-    def send(self, order: Order, _attempt: int, _stopped: Callable[[], bool]) -> Done:
+    def send(self, order: TaskOrder, _attempt: int, _stopped: Callable[[], bool]) -> TaskOutput:
         """What a worker does, in this process."""
         self.orders.append(order)
         refuse_unsigned(self.key.public, order)
         written: list[bytes] = []
         device = named.target(order.target)
         code, complaints = device.start(["measure"], order.text, order.limits, written.append, who=order.who)
-        return Done(b"".join(written), code, complaints)
+        return TaskOutput(b"".join(written), code, complaints)
 
     def carried_out(self, called: str, send: Send | None = None) -> tuple[str, str | None]:
         """State and reason of the next job of a target, after it was carried out."""

@@ -15,13 +15,13 @@ from support.browser_device import DEVICE
 from support.hostile_posts import TARGET, Known, hostile_post
 from support.labs import LOCAL, asking, below
 from wattlock.errors import InputError, WattlockError
-from wattlock.lab import doors, limits, planning, tokens
-from wattlock.lab.advising import Asked, question_of
+from wattlock.lab import doors, planning, tokens
+from wattlock.lab.advising import AdviceRequest, question_of
 from wattlock.lab.collection import Collection
 from wattlock.lab.fleet import goals
 from wattlock.lab.measuring import PLACE
 from wattlock.lab.tokens import Scope
-from wattlock.page import module, visits
+from wattlock.page import visits
 
 TABLES = ("job", "task", "goal", "run", "library", "reason", "token", "papers_answers")
 """All but the audit log, which says who was refused."""
@@ -30,13 +30,13 @@ PAGES = ("/login", PLACE)
 Tally = collections.Counter[tuple[str, int]]
 
 
-def _planned(asked: Asked, *_: Any) -> planning.Planned:
+def _planned(asked: AdviceRequest, *_: Any) -> planning.KeptPlan:
     """In place of a child that takes seconds: what is refused of a question is refused."""
     try:
         question_of(asked)
     except WattlockError as error:
         raise InputError(error.message, hint=error.hint) from error
-    return planning.Planned(5.0, [], "nothing narrows it", [])
+    return planning.KeptPlan(5.0, [], "nothing narrows it", [])
 
 
 @contextmanager
@@ -44,11 +44,11 @@ def hostile_lab(place: Path) -> Iterator["Hostile"]:
     """A lab with tokens, a fleet and a module for browsers, which is asked as fast as somebody likes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(doors, "REFUSALS", 10**9)
-        patch.setattr(limits, "BURST", 10**9)
+        patch.setattr(doors, "BURST", 10**9)
         patch.setattr(visits, "POLL_S", 0.01)
         patch.setattr(goals, "plan", _planned)
-        (place / "module.wasm").write_bytes(module.MAGIC)
-        patch.setenv(module.VARIABLE, str(place / "module.wasm"))
+        (place / "module.wasm").write_bytes(visits.MAGIC)
+        patch.setenv(visits.VARIABLE, str(place / "module.wasm"))
         lab = Collection.open(place / "lab")
         with lab.engine.connect() as watching:
             yield Hostile(lab, watching)

@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from support.labs import tar_of
-from wattlock.store import seal
-from wattlock.store.plan import NAME as PLAN
-from wattlock.store.plan import encode
-from wattlock.store.seal import BATCHES, HEADERS, SEALED, SUMS
+from wattlock.store import run_folder
+from wattlock.store.run_folder import BATCHES, HEADERS, SEALED, SUMS
+from wattlock.store.run_plan import NAME as PLAN
+from wattlock.store.run_plan import encode
 
 Files = dict[str, bytes]
 """The members of a pack by their names, in their order."""
@@ -41,7 +41,7 @@ class Hostile(NamedTuple):
 def hostile(run: Mapping[str, bytes], seed: int) -> Hostile:
     """A hostile pack made of a run's files; the same of the same seed."""
     draw = random.Random(seed)
-    files = {name: run[name] for name in seal.MOST_B}
+    files = {name: run[name] for name in run_folder.MOST_B}
     own = hashlib.sha256(files[SUMS]).hexdigest()
     if draw.random() < SHARE_OF_FORGED:
         name = draw.choice(sorted(FORGED))
@@ -128,7 +128,7 @@ def _extended(files: Files, draw: random.Random) -> bytes:
 def _bomb(files: Files, draw: random.Random) -> bytes:
     name = draw.choice(list(files))
     head = tarfile.TarInfo(name)
-    head.size = draw.choice([seal.MOST_B[name] + 1, 8**11 - 1, 2**40, 2**63 - 1, 2**64, 2**80])
+    head.size = draw.choice([run_folder.MOST_B[name] + 1, 8**11 - 1, 2**40, 2**63 - 1, 2**64, 2**80])
     return head.tobuf(tarfile.GNU_FORMAT) + draw.randbytes(draw.randrange(4096))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.hostile_packs import ODD
 from wattlock.definitions.constants import contract
-from wattlock.store import plan, planned, seal
+from wattlock.store import run_folder, run_plan
 
 Place = tuple[str | int, ...]
 """Where a field is: in which line of the plan, and its keys."""
@@ -43,7 +43,7 @@ NEAR: Mapping[str, tuple[Any, ...]] = {
 def hostile_plan(run: Path, place: Path, seed: int) -> tuple[Path, str]:
     """A copy of a run in `place` with one to three fields of its plan changed, sealed again, and what was changed."""
     draw = random.Random(seed)
-    lines = [json.loads(line) for line in (run / plan.NAME).read_bytes().splitlines()]
+    lines = [json.loads(line) for line in (run / run_plan.NAME).read_bytes().splitlines()]
     lines = [line for line in lines if line["kind"] != "sum"]
     changed = []
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
@@ -59,16 +59,16 @@ def hostile_plan(run: Path, place: Path, seed: int) -> tuple[Path, str]:
             at[last] = value
     shutil.copytree(run, place, copy_function=shutil.copy)
     try:
-        (place / plan.NAME).write_bytes(b"".join(plan.encode(lines)))
+        (place / run_plan.NAME).write_bytes(b"".join(run_plan.encode(lines)))
     except UnicodeEncodeError:
-        (place / plan.NAME).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    seal.write_sums(place)
+        (place / run_plan.NAME).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run_folder.write_sums(place)
     return place, "; ".join(changed)
 
 
 def _places(lines: list[dict[str, Any]]) -> Iterator[Place]:
     """All fields that the schema has of the first line, each several times, and those of the cases, each once."""
-    first = [*_fields(planned.FIRST), ("schema",), ("kind",)]
+    first = [*_fields(run_plan.FIRST), ("schema",), ("kind",)]
     yield from ((0, *place) for place in first * 8)
     cases = [number for number, line in enumerate(lines) if line["kind"] in {"case", "cell"}]
     of_a_case = contract()["plan"]["$defs"]["PlannedCase"]["properties"]

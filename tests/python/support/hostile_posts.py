@@ -16,10 +16,10 @@ from support.browser_device import DEVICE
 from support.hostile_packs import ODD, flipped
 from support.labs import LOCAL
 from wattlock.lab.doors import COOKIE, LONGEST_FORM_B
-from wattlock.lab.fleet import routes
+from wattlock.lab.fleet import job_pages
 from wattlock.lab.measuring import PLACE
 
-JSON, FORM = routes.JSON, routes.FORM
+JSON, FORM = job_pages.JSON, job_pages.FORM
 TARGET = "qemu:cortex-m4"
 """Of the fleet that is asked: nothing of it is started for a question."""
 JOB: dict[str, Any] = {"study": "quick", "targets": [TARGET], "only": ["cipher=rc4-128"], "libraries": []}
@@ -122,7 +122,7 @@ def _form(door: str, draw: random.Random, known: Known) -> Post:
     """A form of a page, with the cookie of the browser and mostly its mark."""
     path = draw.choice(["/queue", "/plan", "/queue/1/cancel", "/queue/1/again", "/plan/1/cancel"])
     token = known.tokens[draw.choice([*6 * ["plan"], "read"])]
-    mark = hmac.new(routes._SECRET, token.encode(), hashlib.sha256).hexdigest()
+    mark = hmac.new(job_pages._SECRET, token.encode(), hashlib.sha256).hexdigest()
     mark = draw.choice([*9 * [mark], mark[:-1], "", "\u00e4", "0" * 64])
     goal = {name: GOAL[name] for name in draw.choice([list(GOAL), ["profile", "within"]])}
     fields = goal if path == "/plan" else {"study": "quick", "target": TARGET, "only": "rc4-128", "card": ""}

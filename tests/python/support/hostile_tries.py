@@ -12,9 +12,8 @@ from support.hostile_packs import Hostile
 from wattlock.errors import TransferRefused
 from wattlock.lab import child, collection
 from wattlock.lab.collection import RUNS, Collection
-from wattlock.lab.database import session
-from wattlock.lab.tables import Run
-from wattlock.study.inputs import sha256
+from wattlock.lab.database import RunRow, session
+from wattlock.study.cases import sha256
 
 
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,4 +64,4 @@ def is_taken(lab: Collection, sent: Hostile) -> bool:
 
 def _indexed(lab: Collection) -> int:
     with session(lab.engine) as opened:
-        return opened.scalar(select(func.count()).select_from(Run)) or 0
+        return opened.scalar(select(func.count()).select_from(RunRow)) or 0

@@ -15,12 +15,11 @@ from fastapi.testclient import TestClient
 
 from support.tree import TESTS
 from wattlock.cli.lab_drawing import drawing
-from wattlock.lab.collection import RUNS, Collection
-from wattlock.lab.examples import FOLDER
+from wattlock.lab.app import make
+from wattlock.lab.collection import FOLDER, RUNS, Collection
 from wattlock.lab.pack import MEDIA_TYPE, packed
-from wattlock.lab.server import make
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
+from wattlock.store.run_folder import sums_sha256
 
 COUNTED = FOLDER
 MEASURED = TESTS / "store" / "schema_1_run"

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from support.labs import MEASURED
-from wattlock.store import seal
+from wattlock.store import run_folder
 
 SPREAD = 0.005
 
@@ -32,8 +32,8 @@ def repeated(place: Path, runs: int, step_at: int, step: float) -> list[Path]:
         (run / "plan.jsonl").write_text(f"{text}{total}\n")
         factor = float(np.exp(draws.normal(0, SPREAD))) * (step if number >= step_at else 1.0)
         slower = ((pl.col(name) * factor).round().cast(pl.Int64) for name in ("ticks", "wall_ns", "cpu_ns"))
-        batches = pl.read_parquet(run / seal.BATCHES).with_columns(*slower)
-        batches.write_parquet(run / seal.BATCHES)
-        seal.write_sums(run)
+        batches = pl.read_parquet(run / run_folder.BATCHES).with_columns(*slower)
+        batches.write_parquet(run / run_folder.BATCHES)
+        run_folder.write_sums(run)
         made.append(run)
     return made

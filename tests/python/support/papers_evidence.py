@@ -7,15 +7,15 @@ import polars as pl
 import pytest
 
 from wattlock.analysis.effects import Ratio
-from wattlock.papers import record
-from wattlock.papers.judges import Evidence
-from wattlock.papers.record import Claim
+from wattlock.papers import literature
+from wattlock.papers.judge import Evidence
+from wattlock.papers.literature import Claim
 
 Kind = Literal["holds", "fails", "unclear"]
 KINDS: tuple[Kind, ...] = ("holds", "fails", "unclear")
 World = Callable[[Claim, Kind], Evidence]
 
-PAPERS = record.load()
+PAPERS = literature.load()
 FAMILIES = ("blowfish", "rc6", "aes", "des", "3des", "rc2")
 KEY_BITS = {"aes": 128, "des": 64, "3des": 192, "rc2": 64, "blowfish": 128, "rc6": 128, "rc4": 128, "xor": 128}
 SURE, VAGUE = 0.2, 900.0

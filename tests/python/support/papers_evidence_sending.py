@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from support.papers_evidence import PAPERS, Kind, World, nothing, spread
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Capture, Evidence, Transfer
-from wattlock.papers.record import Claim
+from wattlock.papers.judge import AirAnswer, Capture, Evidence
+from wattlock.papers.literature import Claim
 
 COLUMNS = ("adhoc_open", "adhoc_wep", "adhoc_poor", "bss_tkip", "bss_open")
 
@@ -15,7 +15,7 @@ def sent(seconds: Callable[[Claim, Kind, str, str, str], float]) -> World:
 
     def world(claim: Claim, kind: Kind) -> Evidence:
         transfers = [
-            Transfer(column, data, cipher, spread(kind, seconds(claim, kind, column, data, cipher)))
+            AirAnswer(column, data, cipher, spread(kind, seconds(claim, kind, column, data, cipher)))
             for column in COLUMNS
             for data in ("text", "audio", "video")
             for cipher in ("none", "aes", "blowfish", "rc6")
@@ -41,7 +41,7 @@ def by_column(column: str, holds: float, fails: float) -> World:
 def joules(_: Claim, kind: Kind) -> Evidence:
     radio = {"holds": 9.0, "fails": 0.1, "unclear": 1.0}[kind]
     transfers = [
-        Transfer("adhoc_open", "text", cipher, spread("holds", 10.0), spread(kind, radio), spread(kind, 1.0))
+        AirAnswer("adhoc_open", "text", cipher, spread("holds", 10.0), spread(kind, radio), spread(kind, 1.0))
         for cipher in ("aes", "blowfish", "rc6", "des", "3des", "rc2")
     ]
     return nothing(transfers=transfers)
@@ -51,7 +51,7 @@ def overheads(_: Claim, kind: Kind) -> Evidence:
     share = {"holds": 0.9, "fails": 0.2, "unclear": 0.5}[kind]
     found = Ratio(share, share - 0.05, share + 0.05)
     return nothing(
-        transfers=[Transfer("packet", "", "none", spread("holds", 1e-3), overhead_share=found, payload_B=64)]
+        transfers=[AirAnswer("packet", "", "none", spread("holds", 1e-3), overhead_share=found, payload_B=64)]
     )
 
 
@@ -62,7 +62,7 @@ def fragments(_: Claim, kind: Kind) -> Evidence:
         for scenario, times in (("whole", 1.0), ("fragmented", energy)):
             time = 1.0 if scenario == "whole" else 1.3
             transfers.append(
-                Transfer(scenario, "", "aes", spread("holds", time), spread(kind, times), signal_dBm=signal)
+                AirAnswer(scenario, "", "aes", spread("holds", time), spread(kind, times), signal_dBm=signal)
             )
     return nothing(transfers=transfers)
 

@@ -24,8 +24,8 @@ from support.papers_evidence import (
 )
 from support.papers_evidence_sending import as_claimed, by_column, captured, fragments, joules, overheads, sent, tables
 from wattlock.analysis.effects import Ratio
-from wattlock.papers.judges import Discharge, Evidence, Security
-from wattlock.papers.record import Claim
+from wattlock.papers.judge import DischargeCurve, Evidence, Security
+from wattlock.papers.literature import Claim
 
 
 def ranked(operation: str, data: str, order: Sequence[str] | None = None) -> World:
@@ -266,7 +266,7 @@ def fall_of(cipher: str, size_B: int, drained: Callable[[Claim, Kind], tuple[int
         lost = spread(kind, percent)
         left = Ratio(100 - lost.value, 100 - lost.high, 100 - lost.low)
         return nothing(
-            discharges=[Discharge(cipher, size_B, calls, left, "handheld", "measured")], machine=("handheld",)
+            discharges=[DischargeCurve(cipher, size_B, calls, left, "handheld", "measured")], machine=("handheld",)
         )
 
     return world

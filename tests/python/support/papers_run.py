@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 
 from wattlock.analysis.effects import Ratio
-from wattlock.papers import record
-from wattlock.papers.exhibits import Material
-from wattlock.papers.sending import PLAIN, Sending
+from wattlock.papers import literature
+from wattlock.papers.exhibit import Material
+from wattlock.papers.transfer_times import PLAIN, Sending
 
-PAPERS = record.load()
+PAPERS = literature.load()
 KINDS = ("text", "audio", "image", "video")
 SIZES_B = (14, 64, 100, 127, 192, 256, 1024, 1500, 16384)
 FILES_B = (28_000, 65_000, 1_000_000, 4_006_000, 5_073_000)

@@ -9,8 +9,7 @@ import polars as pl
 
 from support.tree import TREE
 from wattlock.analysis import energy_blocks
-from wattlock.energy.alignment import Alignment, Averages, Marker, align
-from wattlock.energy.joining import Integrated, integrate_blocks
+from wattlock.energy.joining import Alignment, Averages, Integrated, Marker, align, integrate_blocks
 from wattlock.energy.recordings import Recording
 
 _SPEC = importlib.util.spec_from_file_location(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from wattlock.energy.battery_cards import BatteryCard
-from wattlock.energy.cards import Card
+from wattlock.energy.device_cards import Card
 from wattlock.energy.radio_cards import RadioCard
 
 HOUR_s = 3600.0

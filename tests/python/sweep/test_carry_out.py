@@ -16,9 +16,9 @@ from support.sweeps import ADVICE, LINK, LIVES, LONG, LONG_LIVES, rows, swept, w
 from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import DiskFull, StoreError
-from wattlock.sweep import definition, plan
+from wattlock.sweep import plan
 from wattlock.sweep.answers import answered
-from wattlock.sweep.folder import opened
+from wattlock.sweep.chunks import opened
 from wattlock.targets import or_this_machine
 
 LONGEST_S = 300.0
@@ -37,8 +37,8 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-def planned(file: str, *, allow_assumed: bool = True) -> plan.Plan:
-    return plan.planned(definition.load(file), or_this_machine(None), allow_assumed=allow_assumed)
+def planned(file: str, *, allow_assumed: bool = True) -> plan.SweepPlan:
+    return plan.planned(plan.load(file), or_this_machine(None), allow_assumed=allow_assumed)
 
 
 @pytest.mark.parametrize(("text", "words", "height"), [(LINK, [], 52), (LIVES, ["--allow-assumed"], 12)])

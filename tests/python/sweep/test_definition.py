@@ -10,7 +10,7 @@ from support.tree import require_programs
 from wattlock import cli
 from wattlock.link import ns3
 from wattlock.link.ns3 import EXTRA
-from wattlock.sweep import definition
+from wattlock.sweep import plan
 
 GRID = 'title = "t"\n[[grid]]\nlink = ["sensor-readings"]\n'
 RUNS_COUNTED = f'title = "t"\n[[grid]]\nrun = ["{COUNTED / "m4"}"]\n'
@@ -117,7 +117,7 @@ def test_without_ns3_a_sweep_that_asks_it_is_refused_and_no_folder_is_made(
 
 
 def test_a_sweep_that_comes_along_is_valid_and_is_found_by_its_name() -> None:
-    counted = {name: definition.load(name).grid[0].rows for name in definition.SWEEPS.names()}
+    counted = {name: plan.load(name).grid[0].rows for name in plan.SWEEPS.names()}
     assert counted == {"tag-or-cipher": 100_000, "beside-ns3": 64, "coin-cell": 540}
 
 

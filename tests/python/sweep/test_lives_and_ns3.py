@@ -12,13 +12,12 @@ import pytest
 from support.sweeps import LIVES, NS3, rows, swept, write
 from support.tools import needs_ns3
 from support.tree import require_programs
-from wattlock.energy import operations
-from wattlock.energy.operations import Circumstances, OwnOperation
-from wattlock.energy.tasks import Duty
+from wattlock.energy import tasks
+from wattlock.energy.tasks import Circumstances, Duty, OwnOperation
 from wattlock.errors import ProbeError
 from wattlock.link import ns3, ns3_child, scenario, wifi_air
 from wattlock.link.wifi import largest_question
-from wattlock.sweep import definition, plan
+from wattlock.sweep import plan
 from wattlock.sweep.answers import answered
 from wattlock.targets import or_this_machine, toolbox
 from wattlock.targets.probe import first_rows
@@ -34,9 +33,9 @@ def test_a_row_of_a_battery_has_the_numbers_of_wattlock_battery(tmp_path: Path) 
     swept(write(tmp_path, LIVES), "out", "--allow-assumed", "--workers", "1")
     row = rows("out").row(9, named=True)
     assert (row["of"], row["energy_uJ"], row["without"]) == ("lipo-1000", 100.5, '["temperature"]')
-    work = operations.of_own(OwnOperation(energy_uJ=100.5), allow_assumed=True)
+    work = tasks.of_own(OwnOperation(energy_uJ=100.5), allow_assumed=True)
     around = Circumstances(without=["temperature"], draws=500)
-    wanted = operations.battery("lipo-1000", work, Duty(per_second=1), around, allow_assumed=True).table
+    wanted = tasks.battery("lipo-1000", work, Duty(per_second=1), around, allow_assumed=True).table
     names = ["power_W", "operations", "operations_low", "operations_high", "days", "days_low", "days_high", "evidence"]
     assert {name: row[name] for name in names} == wanted.select(names).row(0, named=True)
     assert row["operation_uJ"] == pytest.approx(100.5)
@@ -69,7 +68,7 @@ def test_what_ns3_gives_up_is_a_row_with_its_reason_and_what_ends_it_from_outsid
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ns3, "version", lambda: "3.44")
-    made = plan.planned(definition.load(write(tmp_path, NS3)), or_this_machine(None))
+    made = plan.planned(plan.load(write(tmp_path, NS3)), or_this_machine(None))
     theirs = {"duration_s": 1.0, "packets_per_s": 50.0, "wall_s": 0.1, "nodes": []}
     cases: list[list[dict[str, Any]]] = [[theirs, {"ended": -6, "said": 'NS_ASSERT failed, cond="mode"\n#0 0x0'}]]
     monkeypatch.setattr(ns3, "_ask", lambda *_: cases[0])

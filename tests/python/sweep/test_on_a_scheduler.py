@@ -19,8 +19,8 @@ from wattlock.link import ns3
 from wattlock.link.ns3 import EXTRA
 from wattlock.sweep import plan, workers
 from wattlock.sweep.answers import answered
-from wattlock.targets import scheduler as scheduling
-from wattlock.targets.builds import builds
+from wattlock.targets import cluster as scheduling
+from wattlock.targets.toolbox import builds
 
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 
@@ -146,7 +146,7 @@ def test_where_a_worker_fails_what_was_answered_is_kept_and_this_machine_goes_on
     monkeypatch.setattr(scheduling, "AT_A_TIME", 1)
     monkeypatch.setattr(workers, "AT_A_TIME", 1)
 
-    def fails(of: plan.Plan, chunk: plan.Chunk) -> Any:
+    def fails(of: plan.SweepPlan, chunk: plan.Chunk) -> Any:
         if chunk.number == 2:
             raise OSError("the worker's disk is gone")
         return answered(of, chunk)

@@ -12,9 +12,9 @@ from support.tree import require_programs
 from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.run.result import read
-from wattlock.store import RunFolder, seal
-from wattlock.store.derived import sums_sha256
-from wattlock.sweep.resampled import SHOWN, TIMED, Case, Drawing, figures
+from wattlock.store import RunFolder, run_folder
+from wattlock.store.run_folder import sums_sha256
+from wattlock.sweep.rows import SHOWN, TIMED, Resampling, RunCase, resampled_figures
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +44,9 @@ def test_of_several_runs_each_has_its_own_cases_and_none_is_there_twice(
 ) -> None:
     other = tmp_path / "other"
     shutil.copytree(MEASURED, other)
-    batches = pl.read_parquet(other / seal.BATCHES).filter(pl.col("cell") != 4)
-    batches.write_parquet(other / seal.BATCHES)
-    seal.write_sums(other)
+    batches = pl.read_parquet(other / run_folder.BATCHES).filter(pl.col("cell") != 4)
+    batches.write_parquet(other / run_folder.BATCHES)
+    run_folder.write_sums(other)
     runs = [str(one) for one in (MEASURED, other)]
     text = RUNS.replace(f'["{MEASURED}"]', str(runs).replace("'", '"')).replace("[1, 2]", "[1]")
     swept(write(tmp_path, text), "two", "--workers", "1")
@@ -77,16 +77,16 @@ def test_a_path_that_is_a_column_of_the_answers_is_refused(tmp_path: Path, capsy
 
 
 def test_a_case_that_is_invalid_has_no_numbers() -> None:
-    values, drawing = [0.1, 0.2, 0.3, 0.4, 0.5], Drawing(case=0)
+    values, drawing = [0.1, 0.2, 0.3, 0.4, 0.5], Resampling(case=0)
     told = dict.fromkeys((*SHOWN, *TIMED)) | {"time_ns": 1.0, "state": "invalid", "reason": "bent"}
     with pytest.raises(InputError, match="the case is invalid: bent"):
-        figures(Case("", told, values, 0.05, drawing))
+        resampled_figures(RunCase("", told, values, 0.05, drawing))
 
 
 def test_a_run_that_is_not_sealed_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "begun"
     shutil.copytree(MEASURED, run)
-    (run / seal.SUMS).unlink()
+    (run / run_folder.SUMS).unlink()
     (run / "records.jsonl").touch()
     assert cli.answer(["sweep", write(tmp_path, RUNS.replace(str(MEASURED), "begun")), "--out", "out"]) != 0
     assert "begun: is not finished" in capsys.readouterr().err

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from support.sweeps import ADVICE, LINK, rows, swept, write
 from support.tree import require_programs
 from wattlock.advise import advise, question
-from wattlock.advise.cost_files import COSTS
+from wattlock.advise.cipher_costs import COSTS
 from wattlock.link import lowpower, scenario
 from wattlock.link.wifi import evaluate
-from wattlock.sweep.plan import Plan, Ready
+from wattlock.sweep.plan import Ready, SweepPlan
 from wattlock.targets import or_this_machine, toolbox
 from wattlock.targets.probe import first_rows
 
@@ -33,7 +33,7 @@ def test_the_chunks_of_any_grids_hold_every_combination_once_and_in_order(
         )
         for files, lists, chunk_rows in described
     ]
-    plan = Plan("t", grids, {}, False, None, "2026-01-01", {})
+    plan = SweepPlan("t", grids, {}, False, None, "2026-01-01", {})
     found: list[Any] = []
     for number, chunk in enumerate(plan.chunks()):
         assert chunk.number == number

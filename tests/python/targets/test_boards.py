@@ -16,10 +16,9 @@ from wattlock import cli
 from wattlock.errors import InputError, WayError
 from wattlock.store import RunFolder
 from wattlock.targets import named
-from wattlock.targets.boards import BOARDS
-from wattlock.targets.facts import CountedCore
-from wattlock.targets.on_board import OnBoard
+from wattlock.targets.microcontroller import BOARDS, OnBoard
 from wattlock.targets.parts import PARTS
+from wattlock.targets.target import CountedCore
 
 DK = "nrf52840-dk"
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from wattlock.cli import clean_machine as verb
-from wattlock.cli.clean_machine import CleanOptions
+from wattlock.cli import doctor as verb
+from wattlock.cli.doctor import CleanOptions
 from wattlock.cli.table import Format
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.targets import clean_machine, probe
 from wattlock.targets.clean_machine import apply, kept_file, knobs, read_kept, restore
-from wattlock.targets.facts import Facts
+from wattlock.targets.target import Facts
 
 CPU = 3
 SYSTEM = "sys/devices/system/cpu"

@@ -12,9 +12,8 @@ from wattlock import cli
 from wattlock.errors import InputError, ProbeError, WayError
 from wattlock.store import RunFolder
 from wattlock.targets import named, probe
-from wattlock.targets.emulated import Emulated
-from wattlock.targets.facts import CountedCore
-from wattlock.targets.programs import NotInstalled
+from wattlock.targets.microcontroller import Emulated
+from wattlock.targets.target import CountedCore, NotInstalled
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from wattlock.errors import InputError
-from wattlock.targets.figures import FIGURES, Figure
-from wattlock.targets.parts import PARTS
+from wattlock.targets.parts import FIGURES, PARTS, PublishedCycles
 
 WORKS = {name: FIGURES.load(name)[1] for name in FIGURES.shipped()}
 # The work on whose figures the rules of cores were looked at while they were written.
@@ -18,7 +17,7 @@ LOOKED_AT = "jnk0le-aes"
 X25519 = (files("wattlock") / "data" / "published" / "cycles" / "pornin-x25519.toml").read_text()
 
 
-def at_zero_wait_states(*, by_others: bool) -> list[Figure]:
+def at_zero_wait_states(*, by_others: bool) -> list[PublishedCycles]:
     return [
         figure
         for name, work in WORKS.items()

@@ -20,8 +20,7 @@ from wattlock.run.process import Bench, carry_out
 from wattlock.run.session import Silent
 from wattlock.store import RunFolder
 from wattlock.targets import local
-from wattlock.targets.remote import Remote, Way
-from wattlock.targets.ssh import Ssh
+from wattlock.targets.remote import Remote, Ssh, Way
 
 STUDY = """
 id = "one"

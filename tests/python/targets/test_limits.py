@@ -18,7 +18,7 @@ from wattlock.cli.progress import heed_ctrl_c
 from wattlock.definitions import toml
 from wattlock.errors import DiskFull, InputError, StudyError
 from wattlock.study import cases, expand, load
-from wattlock.targets import scratch
+from wattlock.targets import target
 
 TOO_MUCH = {
     "brackets": ("a = " + "[" * 100_000, "nested too deep"),
@@ -100,7 +100,7 @@ def test_where_no_temporary_file_can_be_made_the_disk_is_said_to_be_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(DiskFull, match="temporary files can't be written to") as caught, scratch.file_of(b"x"):
+    with pytest.raises(DiskFull, match="temporary files can't be written to") as caught, target.file_of(b"x"):
         pass
     assert "TMPDIR" in caught.value.hint
 
@@ -110,7 +110,7 @@ def left_behind(place: Path, name: str, age_s: float, *, locked: bool = True) ->
     folder.mkdir()
     (folder / "text").write_text("sample")
     if locked:
-        (folder / scratch.LOCK).touch()
+        (folder / target.LOCK).touch()
     os.utime(folder, (time.time() - age_s,) * 2)
     return folder
 
@@ -123,9 +123,9 @@ def test_the_folders_of_killed_runs_are_swept_and_those_of_others_stay(
     young = left_behind(tmp_path, "wattlock-young", 5)
     foreign = left_behind(tmp_path, "wattlock-notes", 1000, locked=False)
     (tmp_path / "wattlock-file").touch()
-    with scratch.scratch() as held:
+    with target.scratch() as held:
         os.utime(held, (time.time() - 1000,) * 2)
-        with scratch.scratch() as other:
+        with target.scratch() as other:
             assert {path.name for path in tmp_path.iterdir()} == {
                 *(young.name, foreign.name, "wattlock-file"),
                 *(held.name, other.name),

@@ -9,7 +9,7 @@ import pytest
 from support.scripted_probe import install
 from support.tree import TREE
 from wattlock.errors import InputError
-from wattlock.targets import probes
+from wattlock.targets import remote
 
 MAKEFILE = (TREE / "Makefile").read_text()
 
@@ -23,21 +23,21 @@ def targets_of(text: str, name: str) -> set[str]:
 
 def test_a_device_is_given_the_static_probe_of_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATTLOCK_PROBES", str(tmp_path))
-    for target in probes.TARGETS.values():
+    for target in remote.TRIPLES.values():
         install(tmp_path / target)
-    others = {machine: target for machine, target in probes.TARGETS.items() if machine != platform.machine()}
+    others = {machine: target for machine, target in remote.TRIPLES.items() if machine != platform.machine()}
     for machine, target in others.items():
-        assert list(probes.fitting(machine)) == [tmp_path / target / "wattlock-probe"]
+        assert list(remote.fitting(machine)) == [tmp_path / target / "wattlock-probe"]
 
 
-@pytest.mark.parametrize("machine", [name for name in probes.TARGETS if name != platform.machine()])
+@pytest.mark.parametrize("machine", [name for name in remote.TRIPLES if name != platform.machine()])
 def test_a_probe_that_is_not_there_is_one_command_away(
     machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATTLOCK_PROBES", str(tmp_path))
     with pytest.raises(InputError, match=f"no probe for {machine} in {re.escape(str(tmp_path))}") as refused:
-        list(probes.fitting(machine))
-    target = probes.TARGETS[machine]
+        list(remote.fitting(machine))
+    target = remote.TRIPLES[machine]
     assert f"`make probes PROBES={target}`" in refused.value.hint
     assert f"`rustup target add {target}`" in refused.value.hint
     assert target in targets_of(MAKEFILE, "PROBES")
@@ -54,13 +54,13 @@ def test_a_machine_without_a_probe_is_told_for_which_there_are_some(
 ) -> None:
     monkeypatch.setenv("WATTLOCK_PROBES", str(tmp_path))
     with pytest.raises(InputError, match="no probe for mips64 in") as refused:
-        list(probes.fitting("mips64"))
+        list(remote.fitting("mips64"))
     assert "there are probes for x86_64, aarch64, armv7l" in refused.value.hint
 
 
 def test_all_that_name_the_static_probes_name_the_same() -> None:
     built = targets_of(MAKEFILE, "PROBES")
-    assert set(probes.TARGETS.values()) == built
+    assert set(remote.TRIPLES.values()) == built
     assert targets_of((TREE / ".ci" / "run").read_text(), "PROBE_TARGETS") == built
     tried = set(re.findall(r'echo "(\S+-linux-\S+) ', (TREE / ".ci" / "try-probes").read_text()))
     assert tried == built

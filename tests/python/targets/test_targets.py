@@ -15,8 +15,8 @@ from wattlock.run.process import inquire
 from wattlock.run.shards import Order
 from wattlock.store.records import record_of
 from wattlock.targets import Facts, Target, local
-from wattlock.targets.hearing import Limits
 from wattlock.targets.local import Local
+from wattlock.targets.target import Limits
 from wattlock.targets.toolbox import Toolbox
 
 LIMITS = Limits(10, 10, 10, 1000)

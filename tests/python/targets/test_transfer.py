@@ -18,7 +18,7 @@ import pytest
 
 from support.tree import NET, TREE, require_programs
 from wattlock import cli, errors
-from wattlock.targets.transfer import MEANING, row
+from wattlock.targets.toolbox import MEANING, row
 
 WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]
 PATIENCE_s = 60.0

@@ -16,9 +16,7 @@ from support.ssh_server import SSHD, served
 from support.tools import needs
 from wattlock.errors import WayError
 from wattlock.targets import local, named
-from wattlock.targets.adb import Adb
-from wattlock.targets.remote import Remote
-from wattlock.targets.ssh import Ssh
+from wattlock.targets.remote import Adb, Remote, Ssh
 
 STUDY = """
 id = "two"

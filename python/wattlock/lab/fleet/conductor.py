@@ -9,57 +9,75 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
+import itertools
+import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattlock.errors import DiskFull, NotVerified, StoreError, WattlockError, WayError
+from wattlock.errors import DiskFull, NotVerified, ProbeError, StoreError, WattlockError, WayError
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection
-from wattlock.lab.fleet.asked import request
 from wattlock.lab.fleet.goals import Goals
-from wattlock.lab.fleet.options import Options
-from wattlock.lab.fleet.queue import HELD, Queue
-from wattlock.lab.fleet.queued import Queued, Send
-from wattlock.lab.fleet.signing import Order, forget, key_of
-from wattlock.lab.fleet.started import DATABASE
-from wattlock.lab.fleet.tables import Job, State
-from wattlock.lab.fleet.targets import targets
-from wattlock.lab.fleet.worker import ORDERS, PUBLIC_KEY, TARGET, Done, carry_out
+from wattlock.lab.fleet.job_options import JobOptions, request, targets
+from wattlock.lab.fleet.queue import HELD, Job, Queue, State
+from wattlock.lab.fleet.worker import (
+    KEY_VARIABLE,
+    ORDERS_VARIABLE,
+    TARGET_VARIABLE,
+    Key,
+    TaskOrder,
+    TaskOutput,
+    carry_out,
+    forget,
+    key_of,
+    signed,
+)
 from wattlock.lab.pack import packed
 from wattlock.publish.minisign import SecretKey
 from wattlock.run import begin
 from wattlock.run.session import Silent
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
-from wattlock.store.derived import sums_sha256
 from wattlock.store.disk import FULL
-from wattlock.store.seal import RECORDS
-from wattlock.targets import named
-from wattlock.targets.programs import NotInstalled
-from wattlock.targets.scheduler import Scheduler
+from wattlock.store.run_folder import RECORDS, sums_sha256
+from wattlock.targets import Target, named
+from wattlock.targets.cluster import Scheduler
+from wattlock.targets.target import Facts, LimitExceeded, Limits, NotInstalled
 from wattlock.text import harmless
 
 if TYPE_CHECKING:
     from distributed import Nanny, SpecCluster
 
 FOLDER, LOCK, SEEN = "fleet", "lock", "orders"
+
 LOOK_S = 0.5
+
 ROOM = "make room on the lab's host: the job goes on by itself"
+
 NEW_TARGETS_S = 5.0
+
 KEPT_DAYS, DAY_S = 30, 86_400
+
 BACKOFF = "WATTLOCK_FLEET_BACKOFF_S"
+
 RESOURCE = "target "
 """Begins the name of what a worker has one of: its device."""
+
+Send = Callable[[TaskOrder, int, Callable[[], bool]], TaskOutput]
+"""Has the worker of an order's target carry it out; then how often it was begun before, and what gives it up."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +149,7 @@ class Drive:
         folder = _begun(place)
         if folder is None or not folder.is_sealed:
             if folder is None:
-                wanted = request(job.study, Options.read(job.options), target.device)
+                wanted = request(job.study, JobOptions.read(job.options), target.device)
                 begun = begin.plan(wanted, target).create(place, root=None)
             else:
                 begun = begin.resume(str(place), target, libraries={})
@@ -260,7 +278,7 @@ class Fleet:
             name=called,
             resources={RESOURCE + called: 1},
             memory_limit=0,
-            env={TARGET: called, PUBLIC_KEY: self._key, ORDERS: str(self._data / FOLDER / SEEN)},
+            env={TARGET_VARIABLE: called, KEY_VARIABLE: self._key, ORDERS_VARIABLE: str(self._data / FOLDER / SEEN)},
             security=self._cluster.security,
             local_directory=str(self._data / FOLDER / "dask"),
             worker_port=0,
@@ -269,8 +287,8 @@ class Fleet:
             worker_class=QuietWorker,
         )
 
-    def _send(self, order: Order, attempt: int, stopped: Callable[[], bool]) -> Done:
-        done: Done = self._scheduler.carry_out(
+    def _send(self, order: TaskOrder, attempt: int, stopped: Callable[[], bool]) -> TaskOutput:
+        done: TaskOutput = self._scheduler.carry_out(
             carry_out,
             order,
             decides=[*order.key, attempt],
@@ -347,6 +365,230 @@ def _end_with_the_lab() -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"fleet: {harmless(line)}\n")
+
+
+DATABASE = "WATTLOCK_FLEET_DATABASE"
+"""A URL may hold a password, which the environment shows to this user alone, and a command line to everybody."""
+
+AGAIN_S, LONGEST_S = 1.0, 60.0
+"""The wait before a fleet that ended is started again; it doubles while none can be started."""
+
+QUIET = {
+    "DASK_LOGGING__DISTRIBUTED": "critical",
+    "DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver",
+    "DASK_DISTRIBUTED__WORKER__PRELOAD": "wattlock.lab.fleet.worker",
+    "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
+}
+"""What Dask logs is told by the queue; workers are forks of one process that has imported what they need."""
+
+
+@contextmanager
+def started(
+    data: Path, targets: Sequence[str], say: Callable[[str], None], database: str | None = None
+) -> Iterator[None]:
+    """A fleet of these targets for as long as this lasts; none where none is named.
+
+    * `say`: is told where it ended and is started again. `database`: as of `open_database`.
+    """
+    if not targets:
+        yield
+        return
+    over = threading.Event()
+    running: list[subprocess.Popen[bytes]] = []
+    environment = {**os.environ, **QUIET, **({DATABASE: database} if database else {})}
+
+    def watch() -> None:
+        command = [sys.executable, "-m", "wattlock.lab.fleet.conductor", str(data.resolve()), *targets]
+        again_s = AGAIN_S
+        while not over.is_set():
+            try:
+                # In a session of its own: Ctrl-C is for the lab, which then closes its input.
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
+            except OSError as error:  # the machine is short of memory or processes, say
+                say(f"warning: the fleet can't be started ({error.strerror}), and is tried again in {again_s:g} s")
+                over.wait(again_s)
+                again_s = min(2 * again_s, LONGEST_S)
+                continue
+            again_s = AGAIN_S
+            with process:
+                running[:] = [process]
+                if over.is_set():
+                    process.kill()
+                code = process.wait()
+            if not over.wait(AGAIN_S):
+                say(f"warning: the fleet ended with {code} and is started again; nothing is lost")
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for process in running:
+            if process.stdin is not None:
+                process.stdin.close()
+        watcher.join(10)
+
+
+TASK_LOOK_S = 1.0
+"""So often it is asked whether a job was cancelled."""
+
+SHARD_DIGITS = 16
+
+CANCELLED = "the job was cancelled"
+
+
+@dataclass(eq=False)
+class Queued:
+    """A device of the fleet, under its name there.
+
+    * `device`: the same, asked directly for what starts no plan: facts, catalogue, files.
+    * `job`: what is measured for; `run`: the run's id, known once it is begun. `say`: is told what it waits for.
+    """
+
+    device: Target
+    called: str
+    queue: Queue
+    key: SecretKey
+    send: Send
+    job: int
+    run: str = ""
+    say: Callable[[str], None] = lambda _: None
+    _looked: float = field(default=0.0)
+    _is_cancelled: bool = field(default=False)
+    _lost: WattlockError | None = field(default=None)
+
+    def __hash__(self) -> int:
+        return hash(self.device)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Queued) and other.device == self.device
+
+    @property
+    def name(self) -> str:
+        """As of the device."""
+        return self.device.name
+
+    @property
+    def way(self) -> str:
+        """As of the device."""
+        return self.device.way
+
+    def facts(self) -> Facts:
+        """As of the device; one process at a time has it."""
+        return self.device.facts()._replace(at_a_time=1)
+
+    def push(self, file: Path) -> str:
+        """As of the device."""
+        return self.device.push(file)
+
+    def fetch(self, place: str) -> bytes:
+        """As of the device."""
+        return self.device.fetch(place)
+
+    def start(
+        self, words: Sequence[str], text: bytes, limits: Limits, take: Callable[[bytes], None], *, who: str
+    ) -> tuple[int, bytes]:
+        """Has a plan carried out as a task, again where the device or its worker is lost; `take` gets all at the end.
+
+        What is no plan, or asks before the run is begun what a meter is, goes to the device. Raises as `Target.start`
+        does; ProbeError where it was lost too often, Refused where the job was cancelled, NotVerified where the worker
+        refused the plan.
+        """
+        if words[0] != "measure" or not self.run:
+            return self.device.start(words, text, limits, take, who=who)
+        if self._lost is not None:
+            raise self._lost
+        key = _key(self.run, text)
+        done = self._once(key, TaskOrder(key, self.called, text, replace(limits, stopped=None), who), limits.stopped)
+        try:
+            if done.written:
+                take(done.written)
+        except HELD:  # of a full disk: the result stays with its task
+            raise
+        except WattlockError as error:
+            self.queue.fail(key, error.message)
+            raise
+        return done.code, done.complaints
+
+    def _once(self, key: Key, order: TaskOrder, stopped: Callable[[], bool] | None) -> TaskOutput:
+        """The result of a task: kept from before, or carried out now."""
+
+        def over() -> bool:
+            return self.is_cancelled() or (stopped is not None and stopped())
+
+        while True:
+            task = self.queue.put(key, self.job, self.called)
+            if task.state == State.done:
+                return TaskOutput(task.result or b"", 0, b"")
+            if task.state in {State.failed, State.cancelled} or not self.queue.begin(key, self.called):
+                raise LimitExceeded(
+                    f"{order.who}: its task is {task.state}: {task.reason or CANCELLED}", hint=ASK_AGAIN
+                )
+            try:
+                done = self.send(signed(self.key, order), task.attempts, over)
+                if done.code == -signal.SIGKILL:
+                    raise WayError(f"{order.who} was killed", hint="something on the device ends programs: its memory?")
+            except HELD:
+                raise
+            except WayError as error:
+                self._wait(key, task.attempts, error, over)
+                continue
+            except WattlockError as error:
+                self.queue.fail(key, error.message)
+                raise
+            if done.code:
+                self.queue.fail(key, f"{order.who} ended with exit code {done.code}")
+            else:
+                self._keep(key, done.written)
+            return done
+
+    def _keep(self, key: Key, written: bytes) -> None:
+        """Keeps what was measured, however long the database is held or away: it would have to be measured again."""
+        for attempt in itertools.count(1):
+            try:
+                self.queue.finish(key, written)
+                return
+            except HELD as error:
+                self.say(f"{self.called}: {error.message}: what was measured waits")
+                time.sleep(self.queue.wait_s(attempt))
+
+    def _wait(self, key: Key, attempts: int, error: WayError, over: Callable[[], bool]) -> None:
+        """Waits before a lost task is begun again. Raises ProbeError where it was lost too often or is given up."""
+        is_again = self.queue.give_back(key, error.message)
+        due = time.monotonic() + self.queue.wait_s(attempts + 1)
+        while not is_again or time.monotonic() < due:
+            if not is_again or over():
+                self._lost = ProbeError(error.message, hint=error.hint)
+                raise self._lost from error
+            time.sleep(min(TASK_LOOK_S, self.queue.backoff_s))
+
+    def is_cancelled(self, *, at_once: bool = False) -> bool:
+        """Whether somebody ended the job; asked of the database now and again, or `at_once`.
+
+        While a task is under way a database that is held or away says nothing: only `at_once` raises what it raises.
+        """
+        if at_once:
+            self._look()
+        elif not self._is_cancelled and time.monotonic() - self._looked > TASK_LOOK_S:
+            with suppress(*HELD):
+                self._look()
+            self._looked = time.monotonic()
+        return self._is_cancelled
+
+    def _look(self) -> None:
+        self._is_cancelled = self._is_cancelled or self.queue.job(self.job).state == State.cancelled
+
+
+ASK_AGAIN = "the page of the queue queues a job again that failed"
+
+
+def _key(run: str, text: bytes) -> Key:
+    """Names a task by its plan: what is planned for one process of a run anew has the same cases."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    cases = [line["case"] for line in lines if line["kind"] == "case"]
+    shard = hashlib.sha256(json.dumps(sorted(cases)).encode()).hexdigest()[:SHARD_DIGITS]
+    return Key(run, lines[0]["process"], shard)
 
 
 if __name__ == "__main__":

@@ -15,22 +15,20 @@ from sqlalchemy import func, select, update
 
 from wattlock.advise.planner import STUDY, Station
 from wattlock.errors import InputError, WattlockError
-from wattlock.lab import advice_form
-from wattlock.lab.advising import Asked, question_of
+from wattlock.lab import advice_page
+from wattlock.lab.advising import AdviceRequest, question_of
 from wattlock.lab.collection import Collection
-from wattlock.lab.database import session
-from wattlock.lab.fleet.options import Options
-from wattlock.lab.fleet.queue import HELD, OPEN, Queue
-from wattlock.lab.fleet.tables import Goal, Job, State
-from wattlock.lab.planning import Planned, plan
-from wattlock.lab.tables import Run
+from wattlock.lab.database import RunRow, session
+from wattlock.lab.fleet.job_options import JobOptions
+from wattlock.lab.fleet.queue import HELD, OPEN, Goal, Job, Queue, State
+from wattlock.lab.planning import KeptPlan, plan
 from wattlock.targets import named
 
 MOST_JOBS = 12
 LEAST_PERCENT, MOST_PERCENT = 0.1, 100.0
 STILL = 0.995
 """A run that leaves more of the interval than this share of it didn't narrow it."""
-Plan = Callable[[Asked, Sequence[Station], str | None, float], Planned]
+Plan = Callable[[AdviceRequest, Sequence[Station], str | None, float], KeptPlan]
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Goals:
         Raises InputError where the width can't be, or the question lacks something or has a wrong value.
         """
         _refuse_width(within_percent)
-        question_of(advice_form.asked(filled, self.lab))
+        question_of(advice_page.filled_question(filled, self.lab))
         asked = datetime.now(UTC).isoformat(timespec="seconds")
         goal = Goal(
             question=dict(filled), within_percent=within_percent, state=State.under_way, asked=asked, token=token
@@ -98,7 +96,7 @@ class Goals:
                 except Exception as error:  # noqa: BLE001 - a bug costs the goal that found it, and no other one
                     self._end(goal.number, State.failed, f"a bug of wattlock: {type(error).__name__}: {error}")
 
-    def plan(self, filled: Mapping[str, str], within_percent: float, jobs: Sequence[Job] = ()) -> Planned:
+    def plan(self, filled: Mapping[str, str], within_percent: float, jobs: Sequence[Job] = ()) -> KeptPlan:
         """What to measure next.
 
         * `jobs`: those that were carried out for it.
@@ -134,13 +132,15 @@ class Goals:
             # The first run of a device measures all that may be advised: an answer ranks what one device measured.
             is_first = self._asked(goal.question, jobs)[1] is None
             only = () if is_first else (f"cipher={step['cipher']},provider={step['provider']}",)
-            job = self.queue.enqueue(STUDY, step["target"], Options(only), batch=_batch(goal.number), token=goal.token)
+            job = self.queue.enqueue(
+                STUDY, step["target"], JobOptions(only), batch=_batch(goal.number), token=goal.token
+            )
             if not self._change(goal.number, state=State.under_way):  # who cancelled it just now didn't see the job
                 self.queue.cancel(job)
 
-    def _asked(self, filled: Mapping[str, str], jobs: Sequence[Job]) -> tuple[Asked, str | None]:
+    def _asked(self, filled: Mapping[str, str], jobs: Sequence[Job]) -> tuple[AdviceRequest, str | None]:
         """The question with the runs that were made for it, and the device that they are of; null without one."""
-        asked = advice_form.asked(filled, self.lab)
+        asked = advice_page.filled_question(filled, self.lab)
         named_run = [str(run)] if (run := asked.given.get("device.run")) else []
         hashes = [*named_run, *(job.hash for job in jobs if job.hash)]
         found = [self.lab.find(hash_) for hash_ in hashes]
@@ -164,7 +164,7 @@ class Goals:
 
     def _device(self, target: str) -> str | None:
         """The device that the latest run of a target was of, whose folder is as it was; null without one."""
-        wanted = select(Run.hash, Run.device).join(Job, Job.hash == Run.hash).where(Job.target == target)
+        wanted = select(RunRow.hash, RunRow.device).join(Job, Job.hash == RunRow.hash).where(Job.target == target)
         with session(self.lab.engine) as opened:
             rows = opened.execute(wanted.order_by(Job.number.desc())).all()
         return next((device for hash_, device in rows if self.lab.evidence_of([hash_])), None)

@@ -7,11 +7,19 @@ from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from wattlock.lab.advice_form import ON
-from wattlock.lab.fleet.tables import Goal, Job, State
+from wattlock.errors import InputError
+from wattlock.lab import advice_page
+from wattlock.lab.advice_page import ON
+from wattlock.lab.doors import Lab, Reader, noted, turns, written
+from wattlock.lab.fleet.goals import Goals
+from wattlock.lab.fleet.job_pages import Number, given_by, is_form, mark_of, targets_of
+from wattlock.lab.fleet.queue import Goal, Job, Queue, State
 from wattlock.lab.layout import also, page, section
-from wattlock.lab.planning import Planned
+from wattlock.lab.planning import KeptPlan
 from wattlock.report import formats
 from wattlock.report.markup import bullets, cell, paragraphs, table, text
 
@@ -68,7 +76,7 @@ def _row(goal: Goal, jobs: Sequence[Job], csrf: str) -> str:
     )
 
 
-def one(filled: Mapping[str, str], found: Planned, within_percent: float, csrf: str | None) -> str:
+def one(filled: Mapping[str, str], found: KeptPlan, within_percent: float, csrf: str | None) -> str:
     """What would be measured for a question, and the button that begins. `csrf`: null in a lab without a fleet."""
     days = f"The days are within {percent(found.within_percent)} % now, {within_percent:g} % is asked for."
     ends = f"{found.ends[:1].upper()}{found.ends[1:]}."
@@ -135,6 +143,82 @@ def frame(goals: Sequence[Goal]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=FIELDS, infer_schema_length=None)
 
 
-def steps_frame(found: Planned) -> pl.DataFrame:
+def steps_frame(found: KeptPlan) -> pl.DataFrame:
     """A row a measurement, the most useful by the minute first, as data."""
     return pl.DataFrame(found.steps, schema=STEP_FIELDS)
+
+
+WITHIN = 5.0
+"""Percent, where nobody says how narrow."""
+router = APIRouter()
+
+
+@router.get("/plan", dependencies=[Reader])
+@router.get("/plan.{form}", dependencies=[Reader])
+def get_plan(request: Request, lab: Lab, form: str = "") -> Response:
+    """The goals; for a question what to measure next."""
+    goals = _goals(request, lab)
+    if asked := request.query_params:
+        within = _percent(asked.get("within", ""))
+        filled = advice_page.read([(name, value) for name, value in asked.multi_items() if name != "within"])
+        with turns.one():
+            found = goals.plan(filled, within)
+        if form == "json":
+            return JSONResponse({**found._asdict(), "asked_within_percent": within})
+        if form:
+            return written(steps_frame(found), form)
+        csrf = mark_of(request) if goals.targets else None
+        return HTMLResponse(one(filled, found, within, csrf))
+    if form:
+        return written(frame(goals.all()), form)
+    latest = goals.all(LATEST)
+    jobs = {goal.number: goals.jobs(goal.number) for goal in latest}
+    return HTMLResponse(overview(latest, goals.count(), jobs, mark_of(request)))
+
+
+@router.post("/plan")
+async def post_plan(request: Request, lab: Lab) -> Response:
+    """Takes a question as a goal: the form of the page, or JSON with the fields of advice and `within`."""
+    given, token = await given_by(request, lab)
+    given.pop("csrf", None)
+    if not all(isinstance(value, str) for value in given.values()):
+        raise InputError("the fields of a question are texts", hint='{"profile": "sensor", "within": "5"}')
+    within = _percent(given.pop("within", ""))
+
+    def put() -> int:
+        goals = _goals(request, lab)
+        if not goals.targets:
+            raise InputError("this lab has no fleet to measure with", hint="wattlock lab --fleet")
+        filled = advice_page.read(list(given.items()))
+        with turns.one():
+            goals.plan(filled, within)  # what it refuses, as GET does, is no goal
+        return goals.add(filled, within, token)
+
+    number = await run_in_threadpool(put)
+    await noted(request, token, "planned", f"goal {number}")
+    return RedirectResponse("/plan", 303) if is_form(request) else JSONResponse({"goal": number}, 201)
+
+
+@router.post("/plan/{number}/cancel")
+async def post_cancel(request: Request, lab: Lab, number: Number) -> Response:
+    """Ends a goal and its open job."""
+    _, token = await given_by(request, lab)
+    is_changed = await run_in_threadpool(_goals(request, lab).cancel, number)
+    if is_changed:
+        await noted(request, token, "cancel", f"goal {number}")
+    if is_form(request):
+        return RedirectResponse("/plan", 303)
+    if not is_changed:
+        raise InputError(f"no goal {number} is under way", hint="the page of the planner lists them")
+    return JSONResponse({"goal": number})
+
+
+def _goals(request: Request, lab: Any) -> Goals:
+    return Goals(lab, Queue(lab.engine), targets_of(request))
+
+
+def _percent(given: str) -> float:
+    try:
+        return float(given) if given else WITHIN
+    except ValueError:
+        raise InputError(f"within {given[:20]!r} is no number", hint="percent, as 5") from None

@@ -10,34 +10,75 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, Update, and_, func, select, update
-from sqlalchemy.orm import undefer
+from sqlalchemy import JSON, ColumnElement, Double, Engine, ForeignKey, LargeBinary, Update, and_, func, select, update
+from sqlalchemy.orm import Mapped, mapped_column, undefer
 
 from wattlock.errors import DiskFull, InputError
-from wattlock.lab.database import Away, Busy, session
-from wattlock.lab.fleet.options import ALL, Options
-from wattlock.lab.fleet.signing import Key
-from wattlock.lab.fleet.tables import Job, State, Task
+from wattlock.lab.database import Away, Base, DatabaseBusy, session
+from wattlock.lab.fleet.job_options import ALL, JobOptions
+from wattlock.lab.fleet.worker import Key
 from wattlock.study.study import STUDIES
 
 MOST_ATTEMPTS = 5
 """So often a task is begun whose device or worker is lost; so often a job whose target can't be reached."""
+
 BACKOFF_S, GROWTH = 2.0, 3.0
 """The wait after the first loss, and by how much each further one is longer: 2, 6, 18, 54 s."""
+
 LONGEST_WAIT_S = 60.0
 """And no wait is longer."""
-HELD = (Away, Busy, DiskFull)
+
+HELD = (Away, DatabaseBusy, DiskFull)
 """What ends by itself or by who keeps the host: work waits for it, and none of it has failed."""
+
+
+class State(StrEnum):
+    """Of a job and of a task."""
+
+    queued = "queued"
+    under_way = "under way"
+    done = "done"
+    failed = "failed"
+    cancelled = "cancelled"
+
+
 OPEN = (State.queued, State.under_way)
+
 MOST_OPEN, MOST_OF_ONE = 1000, 200
 """Jobs that are queued or under way: of all, and of one token, or of all who ask a lab without tokens."""
+
+
+class Task(Base):
+    """One process of one shard of a run.
+
+    * `shard`: names the cases of its plan. `worker`, `since`: who carries it out, and from when; null unless under way.
+    * `attempts`: how often it was begun and did not come to its end. `result`: what the probe wrote, until the run is
+      sealed.
+    """
+
+    __tablename__ = "task"
+
+    run: Mapped[str] = mapped_column(primary_key=True)
+    process: Mapped[int] = mapped_column(primary_key=True)
+    shard: Mapped[str] = mapped_column(primary_key=True)
+    job: Mapped[int] = mapped_column(ForeignKey("job.number", ondelete="CASCADE"), index=True)
+    target: Mapped[str]
+    state: Mapped[str] = mapped_column(index=True)
+    worker: Mapped[str | None]
+    since: Mapped[str | None]
+    attempts: Mapped[int] = mapped_column(default=0)
+    reason: Mapped[str | None]
+    result: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+
+
 TASK_FIELDS = tuple(column.name for column in Task.__table__.columns if column.name != "result")
 """What of a task is given as data."""
 
 
-class Full(InputError):
+class QueueFull(InputError):
     """More jobs are open than may be."""
 
 
@@ -55,7 +96,7 @@ class Queue:
         self,
         study: str,
         target: str,
-        options: Options = ALL,
+        options: JobOptions = ALL,
         *,
         batch: str | None = None,
         token: str | None = None,
@@ -91,7 +132,7 @@ class Queue:
         for count, most, whose in ((of_asker, MOST_OF_ONE, "by this token"), (of_all, MOST_OPEN, "in the queue")):
             if count + more > most:
                 what = f"{count} open jobs {whose} and {more} more, the limit is {most}"
-                raise Full(what, hint="wait until some are done, or cancel some")
+                raise QueueFull(what, hint="wait until some are done, or cancel some")
 
     def next_job(self, target: str) -> Job | None:
         """The oldest job of a target that may begin, under way now; null without one."""
@@ -289,3 +330,50 @@ def _changed(done: Any) -> bool:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Job(Base):
+    """A study for one target. Times are ISO 8601 in UTC.
+
+    * `batch`: common to jobs that were asked for at once. `options`: as `Options` has them.
+    * `token`: of who asked, null in a lab without tokens. `attempts`: how often its target could not be reached.
+    * `not_before`: when it may begin, in seconds since 1970. `run`: the run's id, `hash`: of the sealed run.
+    * `settled`, `cases`: how far it is. `reason`: why it failed, or waits.
+    """
+
+    __tablename__ = "job"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    batch: Mapped[str] = mapped_column(index=True)
+    study: Mapped[str]
+    target: Mapped[str] = mapped_column(index=True)
+    options: Mapped[dict[str, Any]] = mapped_column(JSON)
+    state: Mapped[str] = mapped_column(index=True)
+    asked: Mapped[str]
+    token: Mapped[str | None]
+    attempts: Mapped[int] = mapped_column(default=0)
+    not_before: Mapped[float] = mapped_column(Double, default=0.0)
+    run: Mapped[str | None]
+    hash: Mapped[str | None]
+    settled: Mapped[int] = mapped_column(default=0)
+    cases: Mapped[int] = mapped_column(default=0)
+    reason: Mapped[str | None]
+
+
+class Goal(Base):
+    """A question of advice whose answer shall be so narrow.
+
+    * `question`: the fields of the form that were filled in. `within_percent`: the half-width of the days asked for,
+      `now_percent`: that of the last answer, null before the first. `reason`: why it ended. `token`: of who asked.
+    """
+
+    __tablename__ = "goal"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    question: Mapped[dict[str, str]] = mapped_column(JSON)
+    within_percent: Mapped[float] = mapped_column(Double)
+    now_percent: Mapped[float | None] = mapped_column(Double)
+    state: Mapped[str] = mapped_column(index=True)
+    asked: Mapped[str]
+    token: Mapped[str | None]
+    reason: Mapped[str | None]

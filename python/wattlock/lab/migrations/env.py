@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from wattlock.lab.tables import Base
+from wattlock.lab.database import Base
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata)
 with context.begin_transaction():

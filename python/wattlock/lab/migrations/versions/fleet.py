@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from wattlock.lab.tables import TEXT
+from wattlock.lab.database import TEXT
 
 revision = "2"
 down_revision = "1"
