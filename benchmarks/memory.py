@@ -75,14 +75,13 @@ def scan(folder: Path, batches: int) -> None:
 
 def report(folder: Path, _batches: int) -> None:
     """Read it as estimates and draw the report."""
-    from wattlock.cli.facts import facts
     from wattlock.energy.device_cards import valued
     from wattlock.report.page import write_report
     from wattlock.run.result import read
     from wattlock.store import RunFolder
 
     result = read(RunFolder.open(folder))
-    write_report(folder / "report.html", facts(result, None), valued(result, None, allow_assumed=False), result.ranking)
+    write_report(folder / "report.html", result, valued(result, None, allow_assumed=False))
     _expect(result.processes, PROCESSES)
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from wattlock.advise.cipher_costs import COSTS as CARDS
 from wattlock.advise.cipher_costs import TALLY
 from wattlock.advise.counted_costs import costs_file, isa_of
-from wattlock.run.counts import Counts, open_counted
+from wattlock.run.result import Result, open_run
 from wattlock.targets import or_this_machine
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -28,7 +28,7 @@ RECORDS_B = (16, 64)
 
 def main(names: Sequence[str]) -> None:
     """Writes the page's tables and the files of costs."""
-    runs = [run for name in names if (run := open_counted(name)) is not None]
+    runs = [run for run in map(open_run, names) if "time" not in run.quantities]
     if len(runs) != len(names) or not runs:
         raise SystemExit("error: name runs that counted\nhint: wattlock run mcu-costs --on qemu:cortex-m4")
     of_tally = [set(run.estimates["cipher"]) == {TALLY} for run in runs]
@@ -40,7 +40,7 @@ def main(names: Sequence[str]) -> None:
         write(runs, RESULTS / "mcu-counts.md", "\n\n".join("\n".join(table(run)) for run in runs), "")
 
 
-def write(runs: Iterable[Counts], page: Path, tables: str, kind: str) -> None:
+def write(runs: Iterable[Result], page: Path, tables: str, kind: str) -> None:
     """A page's tables, and a file a run whose name ends in its kind."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
@@ -50,21 +50,21 @@ def write(runs: Iterable[Counts], page: Path, tables: str, kind: str) -> None:
         (COSTS / f"{name_of(run)}{kind}.toml").write_text(text, encoding="utf-8")
 
 
-def name_of(run: Counts) -> str:
+def name_of(run: Result) -> str:
     """The name of its core's file of costs."""
-    return f"{isa_of(run)}-counted" + (f"-{run.part[0]}" if run.part else "")
+    return f"{isa_of(run)}-counted" + (f"-{run.core.part[0]}" if run.core.part else "")
 
 
-def table(run: Counts) -> Iterator[str]:
+def table(run: Result) -> Iterator[str]:
     """The rows of one run: a cipher's cycles by the octets of a message, key setup and memory."""
-    column = "part_cycles" if run.part else "cycles"
+    column = "part_cycles" if run.core.part else "cycles"
     seals = run.estimates.filter(pl.col("operation") == "seal", pl.col("payload_B").is_in(SEALED_B))
     keys = run.estimates.filter(pl.col("operation") == "key_setup")
     setup = dict(keys.select("cipher", column).iter_rows())
     opens = run.estimates.filter(pl.col("operation") == "open", pl.col("payload_B") == OPENED_B)
     opened = dict(opens.select("cipher", column).iter_rows())
-    what = "Part cycles, through the flash" if run.part else "Core cycles"
-    yield f"### {run.target}"
+    what = "Part cycles, through the flash" if run.core.part else "Core cycles"
+    yield f"### {run.core.target}"
     yield ""
     yield f"{what}; the core's rules are within {run.error_percent:g} %. {run.emulator}; {run.compiler}."
     yield ""
@@ -77,7 +77,7 @@ def table(run: Counts) -> Iterator[str]:
         yield f"| `{cipher}` | " + " | ".join("" if one is None else f"{one:,}" for one in values) + " |"
 
 
-def records(runs: Iterable[Counts]) -> Iterator[str]:
+def records(runs: Iterable[Result]) -> Iterator[str]:
     """A row a run: the cycles of tally's records, how many times those of its bare cipher that is, and of a report."""
     heads = [f"{way} {size_B} B | times bare" for way in ("seal", "open") for size_B in RECORDS_B]
     yield f"| core | rules within | {' | '.join(heads)} | report heard |"
@@ -86,7 +86,7 @@ def records(runs: Iterable[Counts]) -> Iterator[str]:
         counted = {
             (operation, size_B): cycles
             for operation, size_B, cycles in run.estimates.select(
-                "operation", "payload_B", "part_cycles" if run.part else "cycles"
+                "operation", "payload_B", "part_cycles" if run.core.part else "cycles"
             ).iter_rows()
         }
         (ascon,) = (one for one in CARDS.load(name_of(run))[1].cost if one.ciphers == ["ascon-aead128"])
@@ -96,7 +96,7 @@ def records(runs: Iterable[Counts]) -> Iterator[str]:
             for way in ("seal", "open")
             for size_B in RECORDS_B
         ]
-        yield f"| {run.target} | {run.error_percent:g} % | {' | '.join(cells)} | {counted['key_setup', 0]:,} |"
+        yield f"| {run.core.target} | {run.error_percent:g} % | {' | '.join(cells)} | {counted['key_setup', 0]:,} |"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """wattlock weighs ciphers in joules: what encryption costs on this device in time, cycles and energy.
 
 For notebooks, `import wattlock as wl`: `wl.run("quick")` carries out a study, `wl.read("last")` reads a run,
-`wl.compare("before", "after")` compares runs, `wl.battery("lipo-1000", "last")` says what a battery carries,
-`wl.papers("last")` judges the papers' claims, and `wl.advise("sensor")` answers a question.
+`wl.compare("before", "after")` compares runs, `wl.report("last")` draws a run's page, `wl.battery("lipo-1000", "last")`
+says what a battery carries, `wl.papers("last")` judges the papers' claims, and `wl.advise("sensor")` answers one.
 """
 
 import sys
@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-CALLS = ("run", "read", "compare", "papers", "battery", "advise")
+CALLS = ("run", "read", "compare", "report", "figures", "papers", "battery", "advise", "publish")
 """The functions of `notebook`. Those with the name of a room are called through it."""
 
 

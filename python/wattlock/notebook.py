@@ -6,30 +6,21 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from wattlock import advise as advice
 from wattlock import extras
-from wattlock.advise.answer import advise as answer
-from wattlock.energy import tasks
-from wattlock.energy.counted import valued_counts
-from wattlock.energy.device_cards import valued
+from wattlock.energy.device_cards import Device, card_of, valued
 from wattlock.errors import InputError
-from wattlock.papers import literature, material
-from wattlock.papers.counted_claims import judge_counted
-from wattlock.papers.verdicts import table as verdicts
-from wattlock.run import begin
-from wattlock.run.compare import compare as compared
-from wattlock.run.compare_counts import compare as compared_counts
-from wattlock.run.counts import Counts, is_counted, open_counted, refuse
-from wattlock.run.counts import read as read_counts
-from wattlock.run.libraries import named_libraries
 from wattlock.run.result import Result, open_run
 from wattlock.run.result import read as read_result
 from wattlock.store import RunFolder, find
-from wattlock.targets import Target
+
+if TYPE_CHECKING:
+    from wattlock.publish.minisign import SecretKey
+    from wattlock.publish.published_set import Member
+    from wattlock.targets import Target
 
 Name = str | Path
 
@@ -40,12 +31,14 @@ class Run:
 
     * `estimates`: a row a case with its factors, time, cycles and joules, each with its 95 % interval.
     * `ranking`: its cases from the cheapest, with groups of those that can't be told apart.
-    * `folder`, `result`: where it lies, and all that is known of it; `Counts` where it counted on an emulated core.
+    * `folder`, `result`: where it lies, and all that is known of it; `card`: what valued the estimates, null where a
+      meter or nothing did.
     """
 
     folder: RunFolder
-    result: Result | Counts
+    result: Result
     estimates: pl.DataFrame
+    card: Device | None = None
 
     @property
     def batches(self) -> pl.DataFrame:
@@ -53,7 +46,7 @@ class Run:
 
         Raises EvidenceError where the run counted: it has none.
         """
-        factors = pl.DataFrame(_measured(self.result).cases, infer_schema_length=None)
+        factors = pl.DataFrame(self.result.timed().cases, infer_schema_length=None)
         return self.folder.scan().collect().join(factors, on="case", how="left", suffix="_of_case")
 
     @property
@@ -80,6 +73,9 @@ def run(
 
     Raises StudyError and ProbeError where it can't begin; what was measured is kept.
     """
+    from wattlock.run import begin
+    from wattlock.run.libraries import named_libraries
+
     named = [f"{name}={path}" for name, path in libraries.items()] if isinstance(libraries, Mapping) else libraries
     chosen = [only] if isinstance(only, str) else only
     request = begin.Request(study, only=chosen, libraries=named_libraries(named))
@@ -100,17 +96,12 @@ def compare(first: Run | Name, *others: Run | Name, providers: Sequence[str] | N
     What differs between the runs, and cases that only the first has, are told as warnings. Raises InputError where
     `providers` are not two, or where there is nothing to compare the run with, EvidenceError where only some counted.
     """
+    from wattlock.run.compare import compare as compared
+
     two = _two(providers, others)
-    runs = [_anything(of) for of in (first, *others)]
-    counts = [one for one in runs if isinstance(one, Counts)]
-    if len(counts) == len(runs):
-        counted = compared_counts(counts[0], counts[1:], two)
-        for line in counted.warnings:
-            warnings.warn(line, stacklevel=2)
-        return counted.table
-    results = [_measured(one) for one in runs]
-    found = compared(results[0], results[1:], two)
-    for line in [*found.against, *found.warnings]:
+    first_run, *other_runs = (_result(run) for run in (first, *others))
+    found = compared(first_run, other_runs, two)
+    for line in [*(() if found.is_exact else found.against), *found.warnings]:
         warnings.warn(line, stacklevel=2)
     if found.lost.height:
         warnings.warn(f"{found.lost.height} cases have a number in the first run alone", stacklevel=2)
@@ -139,6 +130,10 @@ def papers(
 
     * `counted`: runs that counted, each on a core of its own; their answers stand in the column `counted`.
     """
+    from wattlock.papers import literature, material
+    from wattlock.papers.counted_claims import judge_counted
+    from wattlock.papers.verdicts import table as verdicts
+
     extras.require("report")
     beside = material.MaterialOptions(device, allow_assumed)
     names = [one.folder.path if isinstance(one, Run) else one for one in runs]
@@ -150,7 +145,9 @@ def battery(
     card: Name, of: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False
 ) -> pl.DataFrame:
     """How many operations, hours or days a battery carries, by a run that has joules: a row an operation."""
-    work = tasks.of_run(_result(of), device, allow_assumed=allow_assumed)
+    from wattlock.energy import tasks
+
+    work = tasks.of_run(_result(of).timed(), device, allow_assumed=allow_assumed)
     return tasks.battery(card, work, allow_assumed=allow_assumed).table
 
 
@@ -171,31 +168,83 @@ def advise(
 
     Raises InputError naming each key that is wrong.
     """
+    from wattlock.advise import checked
+    from wattlock.advise import read as read_profile
+    from wattlock.advise.answer import advise as answer
+
     given = {"flow[0].message": message, "flow[0].every": every, "device.card": device}
-    tables: dict[str, Any] = advice.read(profile) if profile else {"flow": [{}]}
+    tables: dict[str, Any] = read_profile(profile) if profile else {"flow": [{}]}
     wanted = {key: value for key, value in given.items() if value is not None} | dict(changes or {})
-    question = advice.checked(f"profile {profile}" if profile else "question", tables, wanted)
+    question = checked(f"profile {profile}" if profile else "question", tables, wanted)
     return answer(question, allow_assumed=allow_assumed, target=target).ranked
 
 
+def report(
+    run: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False, out: Name | None = None
+) -> Path:
+    """Draw the page of a run again, into its folder or as `out`; gives where it is."""
+    extras.require("report")
+    from wattlock.report.page import write_report
+
+    opened = _opened(run, device, allow_assumed=allow_assumed)
+    page = Path(out) if out is not None else opened.folder.path / "report.html"
+    write_report(page, opened.result, opened.estimates, opened.card)
+    return page
+
+
+def figures(run: Run | Name, folder: Name, *, device: str | None = None, allow_assumed: bool = False) -> int:
+    """Write each figure of a run's page as PNG, SVG, PDF and its numbers as CSV; gives how many files.
+
+    Raises EvidenceError where there is nothing to draw.
+    """
+    extras.require("report")
+    from wattlock.report.report_files import write_report_figures
+
+    opened = _opened(run, device, allow_assumed=allow_assumed)
+    return write_report_figures(Path(folder), opened.result, opened.estimates)
+
+
+def publish(
+    folder: Name,
+    out: Name,
+    key: SecretKey | Name,
+    *,
+    title: str | None = None,
+    authors: Sequence[str] = (),
+    licence: str | None = None,
+    url: str | None = None,
+    beside: Sequence[Name] = (),
+) -> list[Member]:
+    """Make a signed set of the sealed runs of a folder that others can read, cite and check; gives its runs.
+
+    * `key`: the file of a key without a password, or one that was read.
+    * `beside`: files of figures of others, as `wattlock import` wrote them.
+
+    Raises InputError where `out` is there, StoreError where there is no run or one is damaged or not sealed.
+    """
+    extras.require("publish")
+    extras.require("report")
+    from wattlock.publish import minisign, published_set
+
+    given = {"title": title, "licence": licence, "url": url}
+    cited = published_set.CitedAs(authors=authors, **{name: text for name, text in given.items() if text is not None})
+    if not isinstance(key, minisign.SecretKey):
+        key = minisign.SecretKey.parse(minisign.read(Path(key)), None, named=str(key))
+    return published_set.publish(Path(folder), Path(out), key, cited, [Path(file) for file in beside])
+
+
 def _read(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> Run:
-    if is_counted(folder):
-        counted = read_counts(folder)
-        return Run(folder, counted, valued_counts(counted, device, allow_assumed=allow_assumed))
     result = read_result(folder)
-    return Run(folder, result, valued(result, device, allow_assumed=allow_assumed))
+    return Run(folder, result, valued(result, device, allow_assumed=allow_assumed), card_of(result, device))
 
 
-def _result(of: Run | Name) -> Result:
-    return _measured(of.result) if isinstance(of, Run) else open_run(of)
+def _opened(run: Run | Name, device: str | None, *, allow_assumed: bool) -> Run:
+    """The run, valued anew where a card is asked for."""
+    if isinstance(run, Run) and device is None:
+        return run
+    folder = run.folder if isinstance(run, Run) else RunFolder.open(find(run))
+    return _read(folder, device, allow_assumed=allow_assumed)
 
 
-def _anything(of: Run | Name) -> Result | Counts:
-    return of.result if isinstance(of, Run) else open_counted(of) or open_run(of)
-
-
-def _measured(found: Result | Counts) -> Result:
-    """Raises EvidenceError where a run counted."""
-    if isinstance(found, Counts):
-        refuse(found.id, found.counted)
-    return found
+def _result(run: Run | Name) -> Result:
+    return run.result if isinstance(run, Run) else open_run(run)

@@ -21,7 +21,7 @@ from wattlock.targets.parts import PARTS, part_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wattlock.run.counts import Counts
+    from wattlock.run.result import Result
     from wattlock.targets import Target
 
 IN_RUST = ("rustcrypto", "wattlock", "wattlock-tables")
@@ -35,7 +35,7 @@ UNSEEN = 0.36
 """By how much lines over whole blocks through 16, 64 and 256 B miss the counts of 37 sizes on five cores, at most."""
 
 
-def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
+def costs_file(found: Result, target: Target, page: str | None = None) -> str:
     """A file of costs: an entry a cipher and provider of the catalogue's own code, in board, part or core cycles.
 
     Records of tally have an entry where a report was counted too.
@@ -55,7 +55,7 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     """
     if not found.estimates["cycles_high"].count():
         hint = "count on a core whose rules have an error: docs/method/cores.md"
-        raise EvidenceError(f"run {found.id}: {found.core} has no cycles with a known error", hint=hint)
+        raise EvidenceError(f"run {found.id}: {found.core.name} has no cycles with a known error", hint=hint)
     column = found.cycles_column or "cycles"
     is_whole = pl.lit(_report(found, column) is not None) | (pl.col("cipher") != TALLY)
     usual = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent"}
@@ -88,28 +88,29 @@ def costs_file(found: Counts, target: Target, page: str | None = None) -> str:
     return text
 
 
-def isa_of(found: Counts) -> str:
+def isa_of(found: Result) -> str:
     """The instruction set of the run's images as device cards call it: `thumbv8m.main` is their `thumbv8m`.
 
     Raises EvidenceError where no card can have it.
     """
     isa = next((isa for isa in get_args(Isa) if found.isa.startswith(isa)), None)
     if isa is None:
-        what = f"run {found.id}: {found.core} runs {found.isa}, and no device card has that instruction set"
+        what = f"run {found.id}: {found.core.name} runs {found.isa}, and no device card has that instruction set"
         raise EvidenceError(what, hint="count on qemu:cortex-m4, cortex-m0plus, cortex-m33 or sifive-e31")
     return str(isa)
 
 
-def _head(found: Counts) -> Iterator[str]:
-    yield f"# Cycles of wattlock's catalogue on {found.target}, out of the run {found.id}: `wattlock costs --from RUN`."
+def _head(found: Result) -> Iterator[str]:
+    on, run = found.core.target, found.id
+    yield f"# Cycles of wattlock's catalogue on {on}, out of the run {run}: `wattlock costs --from RUN`."
     yield f"isa = {_text(isa_of(found))}"
-    yield f"cores = [{_text(found.core)}]"
+    yield f"cores = [{_text(found.core.name)}]"
     yield 'compared = "Rust"'
     yield 'narrowed_by = "cycles of this very code on this very board: `--on board:BOARD@PORT`, then `--costs FILE`"'
     yield ""
 
 
-def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: str | None) -> str:
+def _entry(found: Result, rows: pl.DataFrame, column: str, timing: str, page: str | None) -> str:
     first = rows.row(0, named=True)
     # Both ends of the widest interval: `uniform` goes as far down as up, by a factor.
     width = rows.select(
@@ -120,20 +121,20 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
     law = _law(rows, column)
     named = [word for word in (TALLY if is_tally else first["provider"], first["version"], first["path"]) if word]
     confidence = "primary"
-    because = f"the rules of {found.core} are within {found.error_percent} % for 95 % of the published figures"
-    if found.board is not None:
-        counted, memory = "board cycles", f"the flash of {found.target}"
+    because = f"the rules of {found.core.name} are within {found.error_percent} % for 95 % of the published figures"
+    if found.core.board is not None:
+        counted, memory = "board cycles", f"the flash of {found.core.target}"
         because = "the interval is the range of the board's repetitions; another linker's layout may take more or less"
     elif column == "part_cycles":
-        counted, memory = "part cycles", f"the flash of {found.target}, modelled"
+        counted, memory = "part cycles", f"the flash of {found.core.target}, modelled"
     else:
         counted, memory = "core cycles", "answers at once: no wait states"
-    if found.board is None and found.core not in {PARTS.load(name)[1].core for name in PARTS.shipped()}:
+    if found.core.board is None and found.core.name not in {PARTS.load(name)[1].core for name in PARTS.shipped()}:
         confidence = "assumed"
         width *= 1 + BORROWED
         because = (
-            f"counted on {found.core}, which is the core of no part here; another core of its instruction set may take "
-            f"{1 + BORROWED:g} times as much or so much less; {because}"
+            f"counted on {found.core.name}, which is the core of no part here; another core of its instruction set may "
+            f"take {1 + BORROWED:g} times as much or so much less; {because}"
         )
     entry: dict[str, Any] = {
         "ciphers": [first["cipher"]],
@@ -141,7 +142,7 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
         "language": "Rust",
         "compiler": build["rustc"] or "not told",
         "flags": f"opt-level {build['opt_level']}, LTO {build['lto']}, {build['flags'] or 'no further flags'}",
-        "core": found.target if found.board else f"{found.target}, emulated by {found.emulator}",
+        "core": found.core.target if found.core.board else f"{found.core.target}, emulated by {found.emulator}",
         "memory": memory,
         "counted": counted,
         "timing": timing,
@@ -159,7 +160,7 @@ def _entry(found: Counts, rows: pl.DataFrame, column: str, timing: str, page: st
     return "\n".join(["[[cost]]", *lines, ""])
 
 
-def _report(found: Counts, column: str) -> int | None:
+def _report(found: Result, column: str) -> int | None:
     """Cycles of a report that tally's sensor hears; None where none was counted."""
     rows = found.estimates.filter(pl.col("cipher") == TALLY, pl.col("operation") == "key_setup")
     return next(iter(rows[column].drop_nulls()), None)
@@ -202,9 +203,9 @@ def _law(rows: pl.DataFrame, column: str) -> _Law:
     return _Law(keys, uncertainty, because)
 
 
-def _cards(found: Counts) -> list[str]:
+def _cards(found: Result) -> list[str]:
     """The part's cards at its clock, or that name none; the part where none comes along: wait states go by both."""
-    part, clock_Hz = found.part or ("", 0)
+    part, clock_Hz = found.core.part or ("", 0)
     cards = [(name, DEVICES.load(name)[1].frequency) for name in DEVICES.names() if part_of(name) == part]
     return [name for name, clock in cards if clock is None or clock.in_SI == clock_Hz] or [part]
 

@@ -13,7 +13,7 @@ import typer
 
 from wattlock.cli.echo import echo, wrote
 from wattlock.cli.options import AllowAssumed, given, refuse_pair, refuse_without
-from wattlock.cli.table import Format, markdown, short
+from wattlock.cli.table import Format, markdown, short, show_aside
 from wattlock.cli.table import show as print_table
 from wattlock.errors import EvidenceError, InputError
 
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from wattlock.report.compare_facts import CompareFacts
-    from wattlock.report.counted_compare import CountedCompareFacts
+    from wattlock.report.compared import RunComparison
     from wattlock.run.begin import Begun, Decision
     from wattlock.run.compare import Comparison
-    from wattlock.run.counts import Counts
     from wattlock.run.result import Result
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
@@ -35,6 +33,14 @@ SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
 
 ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 """Behind them where one meter measured both: net joules of the second over those of the first, the gain cancelled."""
+
+COUNTED = ["cipher", "operation", "payload_B", "provider", "provider_a", "provider_b", "cycles_a", "cycles_b"]
+COUNTED += ["ratio", "ratio_low", "ratio_high", "instructions_ratio", "part_cycles_a", "part_cycles_b"]
+COUNTED += ["energy_uJ_a", "energy_uJ_b", "flash_B_a", "flash_B_b", "verdict"]
+"""The columns of counts for eyes, those that hold anything."""
+
+AGREEMENT = ["core_a", "core_b", "operation", "mode", "payload_B", "ciphers", "ordered_by"]
+AGREEMENT += ["tau", "tau_low", "tau_high", "undecided", "first_a", "first_b"]
 
 BEFORE, AFTER = "before", "after"
 """What the two libraries of --libraries are called."""
@@ -117,8 +123,6 @@ def compare(
     wattlock compare before after --export figures    wattlock compare last --providers rustcrypto openssl
     wattlock compare --libraries old.so new.so mine.toml --fail-above 2% --format markdown
     """
-    from wattlock.cli.compare_counted import counted_runs
-    from wattlock.cli.compare_facts import compare_facts
     from wattlock.run.begin import Decision
     from wattlock.run.compare import compare as compared
 
@@ -134,17 +138,17 @@ def compare(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
-    if counted := counted_runs(runs):
-        _compare_counts(runs, counted, providers, form=form, share=decision.margin, drawn=drawn)
-        return
-    results = _measured_runs(runs, drawn)
+    results = _read(runs, drawn)
     found = compared(results[0], results[1:], providers, decision.margin)
     for line in found.warnings:
         echo(f"warning: {line}", err=True)
+    _say_orders(found)
     if drawn.html is not None or drawn.export is not None:
-        _draw(compare_facts(runs, results, found, providers), drawn)
+        from wattlock.report.compared import run_comparison
+
+        _draw(run_comparison(runs, found, drawn.device or ()), drawn)
     if form is not None or drawn.html is None:
-        _print(found, form or CompareFormat.table, several=len(results) > 2)
+        _print(found, form or CompareFormat.table)
     _judge(found, decision, begun, results[0])
 
 
@@ -177,57 +181,41 @@ def _refuse_mixed(requested: Collection[str]) -> None:
     refuse_without(requested, "--budget", "--libraries", "a run that is there was measured")
 
 
-def _measured_runs(names: list[str], drawn: CompareOutputs) -> list[Result]:
+def _read(names: list[str], drawn: CompareOutputs) -> list[Result]:
+    """The runs, those that counted valued by the cards of their parts."""
+    from wattlock.energy.device_cards import valued_runs
     from wattlock.run.result import open_run
 
-    if drawn.device:
+    results = [open_run(name) for name in names]
+    if drawn.device and any("time" in result.quantities for result in results):
         what = "--device: joules by a card are the cycles times what a cycle takes, and times are what is compared here"
         raise InputError(what, hint="`wattlock show RUN --device CARD` values a run")
-    return [open_run(name) for name in names]
+    return valued_runs(results, drawn.device or (), allow_assumed=drawn.allow_assumed)
 
 
-def _compare_counts(
-    names: list[str],
-    runs: list[Counts],
-    providers: tuple[str, str] | None,
-    *,
-    form: CompareFormat | None,
-    share: float | None,
-    drawn: CompareOutputs,
-) -> None:
-    from wattlock.cli.compare_counted import counted_compare_facts, print_counts, say_differences
-    from wattlock.energy.counted import valued_runs
-    from wattlock.run.compare_counts import compare as compared
-
-    runs = valued_runs(runs, drawn.device or (), allow_assumed=drawn.allow_assumed)
-    found = compared(runs[0], runs[1:], providers)
-    say_differences(found)
-    if drawn.html is not None or drawn.export is not None:
-        _draw_counts(counted_compare_facts(names, found, providers, drawn.device or ()), drawn)
-    if form is not None or drawn.html is None:
-        print_counts(found, str(form or CompareFormat.table))
-    if share is not None:
-        found.refuse_more(share)
+def _say_orders(found: Comparison) -> None:
+    """Says how alike several cores order the ciphers."""
+    if found.agreement is None:
+        return
+    if found.agreement.is_empty():
+        echo("warning: no order is compared: there are no three comparable ciphers on two cores", err=True)
+        return
+    echo(
+        "how alike the cores order the ciphers (Kendall's tau-b, 1 is the same order; no order within the errors "
+        "of the rules lies beyond low and high):",
+        err=True,
+    )
+    show_aside(found.agreement.select(AGREEMENT))
 
 
-def _draw_counts(facts: CountedCompareFacts, drawn: CompareOutputs) -> None:
-    from wattlock.report.compare_files import write_counted_figures
-    from wattlock.report.counted_compare import counted_compare_page
-
-    if drawn.html is not None:
-        _write(drawn.html, counted_compare_page(facts))
-    if drawn.export is not None:
-        echo(f"wrote {write_counted_figures(drawn.export, facts)} files into {drawn.export}", err=True)
-
-
-def _draw(facts: CompareFacts, drawn: CompareOutputs) -> None:
+def _draw(comparison: RunComparison, drawn: CompareOutputs) -> None:
     from wattlock.report.compare_files import write_compare_figures
     from wattlock.report.compare_page import compare_page
 
     if drawn.html is not None:
-        _write(drawn.html, compare_page(facts))
+        _write(drawn.html, compare_page(comparison))
     if drawn.export is not None:
-        echo(f"wrote {write_compare_figures(drawn.export, facts)} files into {drawn.export}", err=True)
+        echo(f"wrote {write_compare_figures(drawn.export, comparison)} files into {drawn.export}", err=True)
 
 
 def _write(file: Path, page: str) -> None:
@@ -237,14 +225,31 @@ def _write(file: Path, page: str) -> None:
     wrote(file)
 
 
-def _print(found: Comparison, form: CompareFormat, *, several: bool) -> None:
-    table = found.table
-    columns = ["run_b"] if several else []
-    columns += [*SHORT, *([] if table["energy_ratio"].null_count() == table.height else ENERGY)]
-    if form is CompareFormat.markdown:
-        echo(markdown(_for_a_pull_request(table, several=several)))
+def _print(found: Comparison, form: CompareFormat) -> None:
+    table, several = found.table, len(found.pairs) > 1
+    if form in {CompareFormat.json, CompareFormat.csv}:
+        print_table(table, Format(form.value))
+        return
+    if found.is_exact:
+        shown = _counted(table, several=several)
+    elif form is CompareFormat.markdown:
+        shown = _for_a_pull_request(table, several=several)
     else:
-        print_table(table.select(short(columns, table)) if form is CompareFormat.table else table, Format(form.value))
+        columns = [*SHORT, *(ENERGY if table["energy_ratio"].count() else [])]
+        shown = table.select(short([*(["run_b"] if several else []), *columns], table))
+    if form is CompareFormat.markdown:
+        echo(markdown(shown))
+    else:
+        print_table(shown, Format.table)
+
+
+def _counted(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
+    """The columns of counts that hold anything."""
+    has_cycles = table["ratio"].count() > 0
+    columns = COUNTED if has_cycles else [*COUNTED[:6], "instructions_a", "instructions_b", *COUNTED[8:]]
+    columns = [name for name in columns if name in table.columns and table[name].count()]
+    columns = [*(["run_b"] if several else []), *columns]
+    return table.select(columns if not table["aad_B"].sum() else [*columns[:3], "aad_B", *columns[3:]])
 
 
 def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:

@@ -24,11 +24,11 @@ def costs(
     from wattlock.advise.counted_costs import costs_file
     from wattlock.cli.options import chosen
     from wattlock.errors import EvidenceError
-    from wattlock.run.counts import open_counted
+    from wattlock.run.result import open_run
     from wattlock.store.disk import write_out
 
-    found = open_counted(run)
-    if found is None:
+    found = open_run(run)
+    if "time" in found.quantities:
         hint = "`wattlock advise --run RUN` takes it as it is; `wattlock run mcu-quick --on qemu:cortex-m4` counts"
         raise EvidenceError(f"run {run}: it measured on a machine, and counted no cycles on a core", hint=hint)
     text = costs_file(found, chosen())

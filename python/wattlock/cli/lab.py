@@ -161,14 +161,12 @@ def _targets(given: list[str], *, named: bool) -> list[str]:
 def _serve(
     data: Path, bind: str, names: list[str], targets: list[str], *, needs_token: bool, database: str | None, tls: bool
 ) -> None:
-    from wattlock.cli.lab_drawing import drawing
     from wattlock.lab.serve import How, serve
 
     say = partial(echo, err=True)
     serve(
         data,
         bind,
-        drawing(),
         say,
         names=names,
         targets=targets,

@@ -153,12 +153,12 @@ def papers(
     wattlock papers --run last --transfers aes.json --transfers clear.json;
     wattlock papers --run last --counted m4 --counted m0plus
     """
-    from wattlock.cli.papers_facts import papers_facts
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
     from wattlock.papers.counted_claims import judge_counted
     from wattlock.papers.verdicts import table
     from wattlock.report.papers_page import papers_page
+    from wattlock.report.papers_runs import JudgedRuns
     from wattlock.store import find
     from wattlock.store.disk import write_out
 
@@ -184,13 +184,13 @@ def papers(
         str(beside.machine),
     )
     judgements, shown, gathered = material.judge(names, read, target=chosen())
-    facts = papers_facts(names, gathered, read, cores)
+    judged = JudgedRuns(names, gathered, read, cores)
     page = written.out or (find(names[0]) if names else Path()) / "papers.html"
-    write_out(page, papers_page(facts, gathered.material.papers, judgements, shown, cores), "--out")
+    write_out(page, papers_page(judged, judgements, shown), "--out")
     verdicts = table(judgements, gathered.material.papers, cores)
     if written.export is not None:
         _export(written.export, verdicts, shown, gathered.material.papers.sources)
-    _say(facts.reasons, judgements)
+    _say(judged.reasons, judgements)
     _say_counted(cores)
     if written.form is None:
         wrote(page)

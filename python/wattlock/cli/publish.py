@@ -10,7 +10,6 @@ import typer
 
 from wattlock.cli.echo import echo
 from wattlock.cli.key import PasswordFile
-from wattlock.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -51,27 +50,23 @@ def publish(
     Examples: wattlock publish runs --out site --key wattlock.key --title 'Ciphers on two laptops'
     wattlock publish runs --out cited --key wattlock.key --author 'Doe, Jane' --licence CC0-1.0
     """
-    import wattlock
+    from wattlock import notebook
     from wattlock.cli.key import secret_key
-    from wattlock.cli.published_set import members, write_set
     from wattlock.extras import require
-    from wattlock.publish.citation import Citation
-    from wattlock.publish.imported import PublishedSet
 
     require("publish")
     require("report")
-    if out.exists():
-        raise InputError(f"--out {out}: is there already", hint="name a new folder, or take the old one away")
-    published = {path.stem: PublishedSet.read(path) for path in beside or []}
-    if len(published) < len(beside or []):
-        raise InputError("--beside: two files have one name", hint="rename one of them")
-    runs = members(folder)
     secret = secret_key(key, password_file)
-    signer = secret.public.id
-    authors = cited.author or [f"The holder of the minisign key {signer}"]
-    newest = max(run.created for run in runs)
-    citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
-    write_set(runs, out, secret, citation, published)
+    runs = notebook.publish(
+        folder,
+        out,
+        secret,
+        title=cited.title,
+        authors=cited.author or (),
+        licence=cited.licence,
+        url=cited.url,
+        beside=beside or (),
+    )
     echo(f"{out / 'index.html'}")
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    echo(f"{counted}, signed by key {signer}; `wattlock verify {out} --key {secret.public.line}`", err=True)
+    echo(f"{counted}, signed by key {secret.public.id}; `wattlock verify {out} --key {secret.public.line}`", err=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wattlock import extras
-from wattlock.cli.counted import say_what_was_counted
 from wattlock.cli.echo import echo
 from wattlock.cli.progress import bar, heed_ctrl_c
 from wattlock.cli.table import show_aside
 from wattlock.errors import CasesFailed, Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     import polars as pl
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 LONG_S = 1800.0
 """A measurement of energy that lasts longer is announced."""
+SHOWN_REASONS = 5
 
 
 def measure(begun: Begun) -> None:
@@ -30,10 +30,8 @@ def measure(begun: Begun) -> None:
     Raises CasesFailed at the very end where a case failed that this machine has.
     """
     processes = carry_out(begun)
-    folder = begun.folder
-    counted = begun.session.target.facts().counted is not None
-    estimates = say_what_was_counted(folder) if counted else _say_what_came_out(folder, processes)
-    refuse_failures(estimates, folder, begun.absent)
+    estimates = _say_what_came_out(begun.folder, processes)
+    refuse_failures(estimates, begun.folder, begun.absent)
 
 
 def carry_out(begun: Begun) -> int:
@@ -74,14 +72,17 @@ def refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collecti
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
     from wattlock.energy.device_cards import valued
-    from wattlock.report.answer import answer
     from wattlock.run.result import read
 
     result = read(folder)
     estimates = valued(result, None, allow_assumed=False)
     states = dict(estimates.group_by("state").len().iter_rows())
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1]))
-    echo(f"{estimates.height} cases in {result.wall_s:.0f} s over {processes} processes: {counted}", err=True)
+    is_timed = "time" in result.quantities
+    where = f"over {processes} processes" if is_timed else f"on {result.core.title}"
+    echo(f"{estimates.height} cases in {result.wall_s:.0f} s {where}: {counted}", err=True)
+    for line in () if is_timed else _failures(result):
+        echo(line, err=True)
     if result.energies is not None:
         metered = dict(result.energies.group_by("energy_state").len().iter_rows())
         echo(f"energy: {', '.join(f'{count} {state}' for state, count in sorted(metered.items()))}", err=True)
@@ -93,11 +94,34 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         echo(f"`{folder.showing} --battery` prints it again", err=True)
     for line in result.notices:
         echo(f"warning: {line}", err=True)
-    if not result.reasons:
-        echo(" ".join(answer(estimates, result.ranking)), err=True)
+    if answered := _answered(result, estimates):
+        echo(" ".join(answered), err=True)
     _draw(folder, result, estimates)
     echo(f"The numbers: {folder.showing}", err=True)
     return estimates
+
+
+def _answered(result: Result, estimates: pl.DataFrame) -> list[str]:
+    """What the run says, in sentences; nothing of an invalid one, or where no case was counted."""
+    if "time" not in result.quantities:
+        from wattlock.report.cycles import groups_of, said
+
+        return said(result.core.place, groups_of(estimates, result.ranking))
+    from wattlock.report.answer import answer
+
+    return [] if result.reasons else answer(estimates, result.ranking)
+
+
+def _failures(result: Result) -> Iterator[str]:
+    """Why cases have no count, a line a reason, those of the most cases first."""
+    import polars as pl
+
+    failed = result.estimates.filter(pl.col("state") == "failed")
+    reasons = failed.group_by("reason", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    for reason, count in reasons.head(SHOWN_REASONS).iter_rows():
+        yield f"{count} failed: {reason}"
+    if reasons.height > SHOWN_REASONS:
+        yield f"and for {reasons.height - SHOWN_REASONS} more reasons: `wattlock show {result.id}` has them"
 
 
 def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
@@ -105,9 +129,9 @@ def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
     if extras.absent("report"):
         echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
         return
-    from wattlock.cli.facts import facts
+    from wattlock.energy.device_cards import card_of
     from wattlock.report.page import write_report
 
     page = folder.path / "report.html"
-    write_report(page, facts(result, None), estimates, result.ranking)
+    write_report(page, result, estimates, card_of(result, None))
     echo(f"The report: {page}", err=True)

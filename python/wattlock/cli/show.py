@@ -13,8 +13,9 @@ from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError, StoreError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from wattlock.run.result import Result
-    from wattlock.store import RunFolder
 
 SHORT = [
     "cipher",
@@ -31,6 +32,12 @@ SHORT = [
 ]
 """The columns for eyes, with `aad_B` where a case has associated data, `reason` where one failed and `time_evidence`
 where times are not measured; JSON and CSV have all of them."""
+
+COUNTED = ["cipher", "provider", "operation", "payload_B", "instructions", "cycles", "cycles_per_byte"]
+COUNTED += ["cycles_error_percent", "repetitions", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
+"""The same of a run that counted, `reason` where a case has one, and those of `ENERGY` where a card values it."""
+
+ENERGY = ["energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_evidence"]
 
 
 def show(  # noqa: PLR0917 - Typer gives every option by its name
@@ -51,27 +58,27 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     Examples: wattlock show last --format json    wattlock show last --battery
     wattlock show last --battery --battery-card my-phone.toml --allow-assumed
     """
-    import polars as pl
-
     from wattlock.energy.device_cards import valued
-    from wattlock.run.counts import is_counted
-    from wattlock.run.result import read
-    from wattlock.store import RunFolder, find
+    from wattlock.run.result import open_run
 
     if battery_card is not None and not battery:
         raise InputError("--battery-card: is for a battery that was discharged", hint="with --battery")
-    folder = RunFolder.open(find(run))
-    if is_counted(folder):
-        _counts(folder, device, form, battery=battery, allow_assumed=allow_assumed)
-        return
-    result = read(folder)
+    result = open_run(run)
     if battery:
-        _discharges(folder, result, battery_card, form, allow_assumed=allow_assumed)
+        _discharges(result, battery_card, form, allow_assumed=allow_assumed)
         return
     estimates = valued(result, device, allow_assumed=allow_assumed)
     for line in result.notices:
         echo(f"warning: {line}", err=True)
     _say_pauses(result)
+    columns = _timed(result, estimates) if "time" in result.quantities else _counted(result, estimates)
+    print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+
+
+def _timed(result: Result, estimates: pl.DataFrame) -> list[str]:
+    """The columns for eyes of a run that was timed; says what its joules are, and why cases have none."""
+    import polars as pl
+
     columns = [*SHORT, "reason"] if "failed" in estimates["state"] else SHORT
     if "energy_state" in estimates.columns:
         columns = [*SHORT[:-1], "energy_random_percent", "energy_state", *columns[len(SHORT) - 1 :]]
@@ -87,11 +94,22 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     if result.reasons:
         # Where columns do not fit, the last ones go: these numbers are never without their state.
         columns = ["state", *(name for name in columns if name != "state")]
-    print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+    return columns
+
+
+def _counted(result: Result, estimates: pl.DataFrame) -> list[str]:
+    """The columns for eyes of a run that counted, those that hold anything; says on what, and by which compiler."""
+    where = ", ".join(word for word in (result.core.target, result.emulator) if word)
+    echo(f"{result.evidence}: {where}; {result.compiler or 'nothing was compiled'}", err=True)
+    columns = [*COUNTED, "reason"] if estimates["reason"].count() else COUNTED
+    if "energy_uJ" in estimates.columns:
+        place = columns.index("flash_B")
+        columns = [*columns[:place], *ENERGY, *columns[place:]]
+    return [name for name in columns if name == "cycles" or estimates[name].count()]
 
 
 def _say_pauses(result: Result) -> None:
-    if result.reasons or result.after_pause.is_empty():
+    if "time" not in result.quantities or result.reasons or result.after_pause.is_empty():
         return
     from wattlock.report.answer import after_pause
 
@@ -99,31 +117,14 @@ def _say_pauses(result: Result) -> None:
         echo(line, err=True)
 
 
-def _counts(folder: RunFolder, device: str | None, form: Format, *, battery: bool, allow_assumed: bool) -> None:
-    """A run that counted: core cycles and instructions, never times."""
-    from wattlock.cli.counted import short_columns
-    from wattlock.energy.counted import valued_counts
-    from wattlock.run.counts import read
-
-    if battery:
-        raise StoreError(f"run {folder.path}: counted, and discharged no battery", hint="leave out --battery")
-    found = read(folder)
-    estimates = valued_counts(found, device, allow_assumed=allow_assumed)
-    for line in found.warnings:
-        echo(f"warning: {line}", err=True)
-    where = ", ".join(word for word in (found.target, found.emulator) if word)
-    echo(f"{found.evidence}: {where}; {found.compiler or 'nothing was compiled'}", err=True)
-    print_table(estimates.select(short_columns(estimates)) if form is Format.table else estimates, form)
-
-
-def _discharges(folder: RunFolder, result: Result, card: str | None, form: Format, *, allow_assumed: bool) -> None:
+def _discharges(result: Result, card: str | None, form: Format, *, allow_assumed: bool) -> None:
     from wattlock.energy import battery_cards
 
     full = battery_cards.full(battery_cards.load(card), allow_assumed=allow_assumed) if card else None
     discharges = result.discharged_by(full)
     if discharges is None:
         hint = "`wattlock run STUDY --battery BAT0 --repeats 6000` makes a run that does"
-        raise StoreError(f"run {folder.path}: discharges no battery", hint=hint)
+        raise StoreError(f"run {result.id}: discharges no battery", hint=hint)
     for row in discharges.filter(discharges["reason"].is_not_null()).iter_rows(named=True):
         echo(f"{row['cipher']} {row['operation']} {row['payload_B']} B: {row['reason']}", err=True)
     print_table(discharges.drop("reason") if form is Format.table else discharges, form)

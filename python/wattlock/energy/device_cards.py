@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -23,6 +24,7 @@ from wattlock.run.result import Result
 from wattlock.run.validity import INVALID_RUN
 from wattlock.study.study import CoreClass
 from wattlock.targets import Target
+from wattlock.targets.parts import PARTS, short_title
 from wattlock.targets.target import refuse_emulated
 
 __all__ = ["DEVICES", "Card", "Device", "Factor", "Number", "kept", "load", "names"]
@@ -469,11 +471,20 @@ def kept_card(name_or_path: str, target: Target, core_classes: Sequence[str], *,
     return KeptCard(card.name, card.card.model_dump(mode="json"))
 
 
+ENDS = {"cycles": "", "cycles_low": "_low", "cycles_high": "_high"}
+
+
 def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None = None) -> pl.DataFrame:
     """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card.
 
+    * `allow_assumed`: the user asked for numbers that nobody could verify.
+
     Of a run whose self-check failed every case that has a number is in the state `invalid run`: nothing takes it for a
-    result.
+    result. Counted cycles have these columns where a card is named. Its interval joins the card's uncertainty and that
+    of the cycles; that of a flash's model is not known.
+
+    Raises EvidenceError where the card is of another instruction set, part or clock, or has unverified numbers that
+    nobody asked for.
     """
     estimates = _valued_by(result, device, allow_assumed=allow_assumed, own=own)
     if not result.reasons:
@@ -490,18 +501,96 @@ def _valued_by(result: Result, device: str | None, *, allow_assumed: bool, own: 
         scope, baseline = result.meter["scope"], result.meter["baseline"]
         return measured(result.estimates, result.energies, scope=scope, baseline=baseline)
     card = card_of(result, device, own)
+    if "time" not in result.quantities:
+        return result.estimates if card is None else _by_part(result, card, allow_assumed=allow_assumed)
     if card is None:
         return without_card(result.estimates)
     # Who measured the run with a card has allowed its numbers then.
     return value(result.estimates, card, isa=result.isa, allow_assumed=allow_assumed or device is None)
 
 
+def _by_part(result: Result, card: Device, *, allow_assumed: bool) -> pl.DataFrame:
+    """Counted estimates by the card of their part."""
+    per_cycle = pl.col(_column_for(result, card)) / pl.col("cycles")
+    frame = result.estimates.with_columns((pl.col(name) * per_cycle).alias(name) for name in ENDS)
+    # Without a published error there is no interval but the card's.
+    frame = frame.with_columns(pl.col(name).fill_null(pl.col("cycles")) for name in ENDS)
+    energies = value(frame, card, isa=result.isa, allow_assumed=allow_assumed).select("case", *COLUMNS)
+    return result.estimates.join(energies, on="case", how="left", maintain_order="left")
+
+
+def valued_runs(runs: Sequence[Result], devices: Sequence[str], *, allow_assumed: bool) -> list[Result]:
+    """Runs that counted, each valued by the card of its part; without one it has energy columns without numbers.
+
+    Raises EvidenceError as `valued` does, and where a card values no run.
+    """
+    if not devices:
+        return list(runs)
+    by_run = [next((name for name in devices if _is_of_part(result, name)), None) for result in runs]
+    for name in devices:
+        if name not in by_run:
+            what = f"device card {load(name).name}: is of no part whose cycles were counted"
+            raise EvidenceError(
+                what, hint="a run with part cycles takes the first card of its part: --on qemu:CORE/PART"
+            )
+    frames = (
+        without_card(result.estimates) if name is None else valued(result, name, allow_assumed=allow_assumed)
+        for name, result in zip(by_run, runs, strict=True)
+    )
+    return [replace(result, estimates=frame) for result, frame in zip(runs, frames, strict=True)]
+
+
+def _is_of_part(result: Result, card: str) -> bool:
+    """Whether a card is named after the part whose cycles a run counted."""
+    part = result.core.part
+    return part is not None and (card == part[0] or card.startswith(f"{part[0]}-"))
+
+
+def _way_to_part_cycles(card: str) -> str:
+    """What counts the cycles that a card values, or why none does."""
+    for name in PARTS.names():
+        if card == name or card.startswith(f"{name}-"):
+            part = PARTS.load(name)[1]
+            if part.has_cycles:
+                return f"count with the part's flash: wattlock run STUDY --on qemu:{part.core}/{name}"
+            return f"{short_title(name)} has no part cycles: not published are {'; '.join(part.not_published)}"
+    having = ", ".join(name for name in PARTS.names() if PARTS.load(name)[1].has_cycles)
+    return f"no part of that card is described; those with part cycles are {having}"
+
+
+def _column_for(result: Result, card: Device) -> str:
+    """The cycles that the card values."""
+    if result.core.part is None:
+        what = f"device card {card.name}: core cycles are no part's, and not valued in joules"
+        raise EvidenceError(what, hint=_way_to_part_cycles(card.name))
+    part, clock_Hz = result.core.part
+    if not _is_of_part(result, card.name):
+        what = f"device card {card.name} is none of {part}, whose cycles were counted"
+        own = [name for name in DEVICES.names() if _is_of_part(result, name)]
+        none = f"no card of {short_title(part)} came along; docs/add/card.md says how to write one"
+        raise EvidenceError(what, hint=f"its cards: {', '.join(own)}" if own else none)
+    if (column := result.cycles_column) is None:
+        raise EvidenceError(
+            f"run {result.id}: has no part cycles, and nothing else is valued", hint=f"see {part}'s file"
+        )
+    if not card.card.counts_cycles:
+        raise EvidenceError(f"device card {card.name} values time, and none was measured", hint="name one by the cycle")
+    clock = card.card.frequency
+    if clock is not None and clock.in_SI != clock_Hz:
+        what = f"device card {card.name} holds at {clock.in_SI / 1e6:g} MHz, the part ran at {clock_Hz / 1e6:g} MHz"
+        hint = f"--on qemu:{result.core.name}/{part}@{clock.in_SI / 1e6:g}MHz counts at its clock"
+        raise EvidenceError(
+            what, hint=hint if result.core.board is None else f"`wattlock devices` lists the cards of {part}"
+        )
+    return column
+
+
 def card_of(result: Result, device: str | None, own: Path | None = None) -> Device | None:
-    """The card asked for now, else the one that the run holds."""
+    """The card asked for now, else the one that the run holds; counted cycles are valued by none but the former."""
     if device is not None:
         return load(device, own)
     name = result.plan["device"]
-    return kept(name, result.plan["device_card"]) if name is not None else None
+    return kept(name, result.plan["device_card"]) if name is not None and "time" in result.quantities else None
 
 
 class Clock(NamedTuple):

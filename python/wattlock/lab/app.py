@@ -23,7 +23,6 @@ from wattlock.lab.doors import (
     BURST,
     COOKIE,
     Crowded,
-    Draws,
     Known,
     Lab,
     Pace,
@@ -46,7 +45,7 @@ from wattlock.lab.doors import (
     refused,
     written,
 )
-from wattlock.lab.drawing import Drawing
+from wattlock.lab.drawing import drawn_comparison, drawn_report, drawn_run
 from wattlock.lab.fleet import job_pages as fleet_routes
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.job_options import Hopeless
@@ -54,7 +53,7 @@ from wattlock.lab.fleet.queue import QueueFull
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.page.server import LOCALHOST, is_own
-from wattlock.report.compare_facts import MOST_SIDES
+from wattlock.report.compared import MOST_SIDES
 
 HEAVY = re.compile(r"/(runs/[^/]+(/report)?|(compare|papers|advise|plan|change)(\.\w+)?)")
 """What a run is read back for, or a question answered."""
@@ -96,17 +95,14 @@ STATUS: dict[type[WattlockError], int] = {
 """The first kind that an error is of."""
 
 
-def make(
-    lab: Collection, drawing: Drawing, names: frozenset[str] = frozenset(), targets: Sequence[str] = ()
-) -> FastAPI:
+def make(lab: Collection, names: frozenset[str] = frozenset(), targets: Sequence[str] = ()) -> FastAPI:
     """The server of a lab.
 
     * `names`: names of this host that a browser may use beside its addresses in numbers and `localhost`.
     * `targets`: of its fleet, as it was started with.
     """
     app = FastAPI(title="wattlock lab", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.lab, app.state.drawing = lab, drawing
-    app.state.names = names | {LOCALHOST}
+    app.state.lab, app.state.names = lab, names | {LOCALHOST}
     app.state.refusals, app.state.strays, app.state.uploads = Refusals(), Refusals(), Uploads()
     app.state.audit, app.state.pace, app.state.known = Audit(lab.engine), Pace(), Known()
     app.state.targets, app.state.followers = targets, 0
@@ -260,15 +256,15 @@ def get_pack(hash_: str, lab: Lab) -> Response:
 
 
 @_router.get("/runs/{hash_}/report", dependencies=[Reader])
-def get_report(hash_: str, lab: Lab, drawing: Draws) -> Response:
+def get_report(hash_: str, lab: Lab) -> Response:
     """The whole report of a run."""
     with page_turns.one():
-        page = drawing.report(lab.reading(lab.find(hash_).hash))
+        page = drawn_report(lab.reading(lab.find(hash_).hash))
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @_router.get("/runs/{name}", dependencies=[Reader])
-def get_run(request: Request, name: str, lab: Lab, drawing: Draws) -> Response:
+def get_run(request: Request, name: str, lab: Lab) -> Response:
     """One run: HASH is its page, HASH.json and HASH.csv are its cases, each with its run and whether that is valid."""
     digits, _, form = name.partition(".")
     run = lab.find(digits)
@@ -276,7 +272,7 @@ def get_run(request: Request, name: str, lab: Lab, drawing: Draws) -> Response:
         lab.folder(run.hash)
         return written(pages.cases_frame(run), form)
     with page_turns.one():
-        return HTMLResponse(pages.run(run, drawing.run(lab.reading(run.hash)), removing.mark_for(request, lab)))
+        return HTMLResponse(pages.run(run, drawn_run(lab.reading(run.hash)), removing.mark_for(request, lab)))
 
 
 @_router.get("/runs", dependencies=[Reader])
@@ -301,7 +297,7 @@ def get_runs(
 
 @_router.get("/compare", dependencies=[Reader])
 @_router.get("/compare.{form}", dependencies=[Reader])
-def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> Response:
+def get_compare(request: Request, lab: Lab, form: str = "") -> Response:
     """Runs against the first one: `run=HASH`, several times."""
     named = list(dict.fromkeys(request.query_params.getlist("run")))
     if len(named) > MOST_SIDES:  # each is hashed and read back
@@ -313,7 +309,7 @@ def get_compare(request: Request, lab: Lab, drawing: Draws, form: str = "") -> R
             raise InputError("name two runs or more", hint="/compare.json?run=HASH&run=HASH")
         return HTMLResponse(pages.choose(lab.runs(), {run.hash for run in found}))
     with page_turns.one():
-        drawn = drawing.compare([lab.reading(run.hash) for run in found])
+        drawn = drawn_comparison([lab.reading(run.hash) for run in found])
     if form:
         return written(drawn.table, form)
     return HTMLResponse(pages.compare(found, drawn))

@@ -35,8 +35,9 @@ from wattlock.lab.database import (
     open_database,
     session,
 )
-from wattlock.lab.entry import Entry, Reading, entry_of, reading
+from wattlock.lab.entry import Entry, entry_of
 from wattlock.lab.pack import unpack
+from wattlock.run.result import Result, read
 from wattlock.store import RunFolder
 from wattlock.store.disk import FULL, sync
 from wattlock.store.run_folder import FILES, HEADERS, sums_sha256
@@ -287,13 +288,13 @@ class Collection:
             what = f"run {hash_[:12]}: can't be read: {error.strerror}"
             raise StoreError(what, hint="check its permissions on the lab's host") from error
 
-    def reading(self, hash_: str) -> Reading:
+    def reading(self, hash_: str) -> Result:
         """A run read back. Raises StoreError where its folder was changed."""
         self.folder(hash_)
         return self._readings.of(hash_)
 
-    def _reading(self, hash_: str) -> Reading:
-        return reading(RunFolder(self.data / RUNS / hash_))  # verified by `reading`
+    def _reading(self, hash_: str) -> Result:
+        return read(RunFolder(self.data / RUNS / hash_))  # verified by `reading`
 
     def _kept_B(self, hash_: str) -> int:
         return sum((self.data / RUNS / hash_ / name).stat().st_size for name in (PLAN, HEADERS))
@@ -463,7 +464,7 @@ PATIENCE_s = 60.0
 
 
 class _Kept(NamedTuple):
-    reading: Reading
+    reading: Result
     size_B: int
 
 
@@ -473,13 +474,13 @@ class Readings:
     * `read`: reads a run. `size_B`: the octets of its files that stay in memory when they are parsed.
     """
 
-    def __init__(self, read: Callable[[str], Reading], size_B: Callable[[str], int]) -> None:
+    def __init__(self, read: Callable[[str], Result], size_B: Callable[[str], int]) -> None:
         self._read, self._size_B = read, size_B
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._under_way: dict[str, Future[Reading]] = {}
+        self._under_way: dict[str, Future[Result]] = {}
 
-    def of(self, hash_: str) -> Reading:
+    def of(self, hash_: str) -> Result:
         """A run read back. The errors are those of `read`, for all who wait; Busy where that takes too long."""
         with self._lock:
             if (kept := self._kept.get(hash_)) is not None:
@@ -496,7 +497,7 @@ class Readings:
         except TimeoutError:
             raise DatabaseBusy("the run is being read", hint="try again in a minute") from None
 
-    def _carry_out(self, hash_: str, reading: Future[Reading]) -> None:
+    def _carry_out(self, hash_: str, reading: Future[Result]) -> None:
         try:
             kept = _Kept(self._read(hash_), self._size_B(hash_))
         except BaseException as error:  # noqa: BLE001 - it is everybody's who waits, and `of` raises it

@@ -10,7 +10,7 @@ from wattlock.lab.change_page import says_something
 from wattlock.lab.database import RunRow
 from wattlock.lab.layout import also, counted, moment, page, section
 from wattlock.report import chip, formats
-from wattlock.report.compare_facts import MOST_SIDES
+from wattlock.report.compared import MOST_SIDES
 from wattlock.report.markup import facts, paragraphs, text
 
 HERE = "/devices"

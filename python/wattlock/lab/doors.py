@@ -22,7 +22,6 @@ from wattlock.errors import TransferRefused
 from wattlock.lab import tokens
 from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.database import DatabaseBusy
-from wattlock.lab.drawing import Drawing
 from wattlock.lab.tokens import By, Denied, Scope
 from wattlock.report.written import csv_text, json_array
 
@@ -194,13 +193,7 @@ def _lab(request: Request) -> Collection:
     return lab
 
 
-def _drawing(request: Request) -> Drawing:
-    drawing: Drawing = request.app.state.drawing
-    return drawing
-
-
 Lab = Annotated[Collection, Depends(_lab)]
-Draws = Annotated[Drawing, Depends(_drawing)]
 Sender = Annotated[str | None, allowed(Scope.send)]
 Reader = allowed(Scope.read)
 

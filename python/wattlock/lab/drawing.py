@@ -1,13 +1,17 @@
-"""How runs are drawn: the lab is told, since the command line alone joins runs to the words of the report's pages."""
+"""Runs and comparisons as the pages of a lab take them: sections of the report, and what of them is data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from wattlock.lab.entry import Reading
+from wattlock.energy.device_cards import card_of, valued
+from wattlock.report import compare_page, page
+from wattlock.report.compared import run_comparison
+from wattlock.run.compare import compare
+from wattlock.run.result import Result
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,25 @@ class Drawn:
     table: pl.DataFrame
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """What draws runs.
+def drawn_run(run: Result) -> Drawn:
+    """The sections of a run's report without charts that need an engine."""
+    cases = valued(run, None, allow_assumed=False)
+    sections = page.sections(run, cases, card_of(run, None))
+    return Drawn(run.study["title"], run.study["question"], sections, page.SCRIPTS, cases)
 
-    * `run`: the sections of a run's report without charts that need an engine. `report`: the whole page of a run.
-    * `compare`: runs against the first; raises InputError or EvidenceError where they can't be.
+
+def drawn_report(run: Result) -> str:
+    """The whole page of a run."""
+    return page.page(run, valued(run, None, allow_assumed=False), card_of(run, None))
+
+
+def drawn_comparison(runs: Sequence[Result]) -> Drawn:
+    """Runs against the first.
+
+    Raises InputError or EvidenceError where they can't be compared.
     """
-
-    run: Callable[[Reading], Drawn]
-    report: Callable[[Reading], str]
-    compare: Callable[[Sequence[Reading]], Drawn]
+    found, names = compare(runs[0], runs[1:]), [run.id for run in runs]
+    compared = run_comparison(names, found, folders=names)
+    sections = compare_page.banner(compared) + compare_page.sections(compared)
+    title, line = compare_page.title(compared), compare_page.letters(compared)
+    return Drawn(title, line, sections, compare_page.scripts(compared), found.table)

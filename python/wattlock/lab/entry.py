@@ -13,15 +13,12 @@ import polars as pl
 
 from wattlock.energy.device_cards import valued
 from wattlock.errors import StoreError
-from wattlock.run import counts
-from wattlock.run.counts import Counts
+from wattlock.report.described import processor
 from wattlock.run.machine import machine
 from wattlock.run.result import Result, read
 from wattlock.store import RunFolder
 from wattlock.store.run_folder import FILES, SUMS, sums_sha256
 
-Reading = Result | Counts
-"""A run read back: one that measured, or one that counted."""
 WITH_NUMBER = ("resolved", "unresolved", "counted")
 
 
@@ -59,24 +56,13 @@ class Entry:
     estimates: bytes
 
 
-def reading(folder: RunFolder) -> Reading:
-    """The run read back. Errors are those of `run.result.read` and `run.counts.read`."""
-    return counts.read(folder) if counts.is_counted(folder) else read(folder)
-
-
-def cases_of(found: Reading) -> pl.DataFrame:
-    """A row a case, valued by the run's own meter or card."""
-    return found.estimates if isinstance(found, Counts) else valued(found, None, allow_assumed=False)
-
-
 def entry_of(folder: RunFolder) -> Entry:
     """What the index knows of a sealed run.
 
     Raises StoreError where it is not sealed or damaged, and the errors of reading it.
     """
-    hash_, found = sums_sha256(folder), reading(folder)
-    cases, is_counted = cases_of(found), isinstance(found, Counts)
-    evidence = found.evidence if isinstance(found, Counts) else found.time_evidence
+    hash_, found = sums_sha256(folder), read(folder)
+    cases = valued(found, None, allow_assumed=False)
     energies = cases["energy_evidence"].drop_nulls() if "energy_evidence" in cases.columns else pl.Series([])
     plan = found.plan
     arrived = datetime.fromtimestamp((folder.path / SUMS).stat().st_mtime, UTC)
@@ -87,15 +73,15 @@ def entry_of(folder: RunFolder) -> Entry:
         title=str(plan["study"]["title"]),
         created=str(plan["created"]),
         arrived=arrived.isoformat(timespec="seconds"),
-        device=_device(found, evidence),
-        device_name=_device_name(found),
+        device=_device(found),
+        device_name=" ".join(processor(found).split()),
         card=_text_or_null(plan, "device"),
         way=str(plan.get("way") or "local"),
-        is_counted=is_counted,
-        evidence=evidence,
+        is_counted="time" not in found.quantities,
+        evidence=found.evidence,
         energy_evidence=next(iter(energies), None),
         libraries=tuple(sorted(set(cases["provider"].drop_nulls()))),
-        reasons=() if isinstance(found, Counts) else tuple(found.explained),
+        reasons=tuple(found.explained),
         cases=cases.height,
         with_number=cases.filter(pl.col("state").is_in(WITH_NUMBER)).height,
         processes=found.processes,
@@ -121,19 +107,12 @@ def to_parquet(frame: pl.DataFrame) -> bytes:
     return written.getvalue()
 
 
-def _device(found: Reading, evidence: str) -> str:
+def _device(found: Result) -> str:
     """Runs of one device have one: hardware, instruction set, virtual machine, card and kind of evidence agree."""
     known = {
         **machine(found.header),
-        "counted": found.counted._asdict() if isinstance(found, Counts) else None,
+        "counted": None if "time" in found.quantities else found.core.counted._asdict(),
         "card": [found.plan["device"], found.plan.get("device_card")],
-        "evidence": evidence,
+        "evidence": found.evidence,
     }
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _device_name(found: Reading) -> str:
-    if isinstance(found, Counts):
-        return found.title
-    name = found.header["fingerprint"]["hardware"]["model_name"]
-    return " ".join(str(name or f"a processor without a name ({found.isa})").split())

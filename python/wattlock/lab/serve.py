@@ -23,7 +23,6 @@ from wattlock.lab.app import make
 from wattlock.lab.collection import INCOMING, RUNS, Collection, empty_incoming
 from wattlock.lab.database import alone_at
 from wattlock.lab.doors import host_of, is_loopback
-from wattlock.lab.drawing import Drawing
 from wattlock.lab.fleet.conductor import started
 from wattlock.lab.fleet.job_options import targets as fleet_of
 from wattlock.lab.fleet.queue import Queue
@@ -53,7 +52,6 @@ DEFAULT = How()
 def serve(
     data: Path,
     bind: str,
-    drawing: Drawing,
     say: Callable[[str], None],
     *,
     names: Names[str] = (),
@@ -90,7 +88,7 @@ def serve(
             if not (address.is_loopback or address.is_unspecified):
                 show(place + measuring.PLACE)
             config = uvicorn.Config(
-                make(lab, drawing, frozenset(names), targets),
+                make(lab, frozenset(names), targets),
                 http=Protocol,
                 backlog=BACKLOG,
                 log_level="warning",

@@ -35,7 +35,7 @@ from wattlock.papers.judge import (
 )
 from wattlock.papers.literature import Claim, Papers
 from wattlock.papers.themes import JUDGES
-from wattlock.run.counts import Counts, open_counted
+from wattlock.run.result import Result, open_run
 
 Answer = Literal["supported", "contradicted", "undecided"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
@@ -173,43 +173,45 @@ def judge_counted(runs: Sequence[str | Path], papers: Papers | None = None) -> l
     """
     found: list[CoreJudged] = []
     for name in runs:
-        counts = open_counted(name)
-        if counts is None:
+        result = open_run(name)
+        if "time" in result.quantities:
             hint = "give it with --run; `wattlock run papers/mcu --on qemu:cortex-m4` makes one that counts"
             raise EvidenceError(f"--counted {name}: it measured on a machine, and counted no cycles", hint=hint)
-        if counts.board is not None:
-            hint = f"`wattlock run papers/mcu --on qemu:{counts.core}` counts on its core"
-            raise EvidenceError(f"--counted {name}: no claim is judged by cycles of {counts.counted.place}", hint=hint)
-        other = next((one for one in found if one.core == counts.core), None)
+        if result.core.board is not None:
+            hint = f"`wattlock run papers/mcu --on qemu:{result.core.name}` counts on its core"
+            raise EvidenceError(
+                f"--counted {name}: no claim is judged by cycles of {result.core.counted.place}", hint=hint
+            )
+        other = next((one for one in found if one.core == result.core.name), None)
         if other is not None:
-            what = f"--counted {other.name} and --counted {name} are of the same core, {counts.core}"
+            what = f"--counted {other.name} and --counted {name} are of the same core, {result.core.name}"
             raise InputError(what, hint="leave out one of them: core cycles are the same in each part")
-        if counts.estimates.filter(pl.col("state") == "counted", pl.col("family").is_in(list(NAMES))).is_empty():
+        if result.estimates.filter(pl.col("state") == "counted", pl.col("family").is_in(list(NAMES))).is_empty():
             what = f"--counted {name}: none of the papers' ciphers was counted"
-            raise InputError(what, hint=f"`wattlock run papers/mcu --on qemu:{counts.core}` counts them")
-        found.append(_judged(str(name), counts, papers or literature.load()))
+            raise InputError(what, hint=f"`wattlock run papers/mcu --on qemu:{result.core.name}` counts them")
+        found.append(_judged(str(name), result, papers or literature.load()))
     return found
 
 
-def _judged(name: str, counts: Counts, papers: Papers) -> CoreJudged:
-    error = counts.error_percent
+def _judged(name: str, result: Result, papers: Papers) -> CoreJudged:
+    error = result.error_percent
     claims = countable(papers)
     if error is None:
         answers = tuple(CoreAnswer(claim.id, "undecided", None, NO_CYCLES) for claim in claims)
     else:
         evidence = CountedEvidence(
-            estimates=counts.estimates,
+            estimates=result.estimates,
             machine=MACHINE,
-            run=counts.id,
+            run=result.id,
             papers=papers,
-            core=counts.core,
+            core=result.core.name,
             error_percent=error,
         )
         answers = tuple(answer(claim, evidence) for claim in claims)
-    warnings = counts.warnings if error is not None else []
+    warnings = result.warnings if error is not None else []
     # The study's id stands in the run; the one that is shipped for the papers is called by its path.
-    study = "papers/mcu" if counts.plan["study"]["id"] == "papers-mcu" else str(counts.plan["study"]["id"])
-    return CoreJudged(name, counts.id, study, counts.core, error, answers, tuple(warnings))
+    study = "papers/mcu" if result.plan["study"]["id"] == "papers-mcu" else str(result.plan["study"]["id"])
+    return CoreJudged(name, result.id, study, result.core.name, error, answers, tuple(warnings))
 
 
 def answer(claim: Claim, evidence: CountedEvidence) -> CoreAnswer:

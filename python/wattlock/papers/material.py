@@ -135,7 +135,7 @@ def _refuse_mixed(results: Sequence[Result]) -> None:
     """Raises EvidenceError where runs are of several builds, processors (docs/method/build.md) or kinds of evidence."""
     for what, of in (
         ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
-        ("kinds of evidence", [one.time_evidence for one in results]),
+        ("kinds of evidence", [one.evidence for one in results]),
         ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),
     ):
         if len(set(of)) > 1:

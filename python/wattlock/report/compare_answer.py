@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from wattlock.report.compare_facts import Against, CompareFacts
+from wattlock.report.compared import Against, RunComparison
 from wattlock.report.formats import listing, number, percent
 from wattlock.report.ratios import ENERGY, Measure, case_count, common, quantity_of, ratios
 
@@ -32,11 +32,11 @@ Counts = Mapping[str, int]
 DIRECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({"cost": ("slower", "faster"), "energy": ("more", "less")})
 
 
-def answer(facts: CompareFacts, measure: Measure) -> list[str]:
+def answer(compared: RunComparison, measure: Measure) -> list[str]:
     """The sentences on a measure: of several runs their order first, then each of them beside the first run."""
-    frame = ratios(facts, measure)
-    order = [] if len(facts.others) == 1 else _order(facts, frame, measure)
-    return [*order, *(_beside(facts, other, frame, measure) for other in facts.others)]
+    frame = ratios(compared, measure)
+    order = [] if len(compared.others) == 1 else _order(compared, frame, measure)
+    return [*order, *(_beside(compared, other, frame, measure) for other in compared.others)]
 
 
 def by(ratio: float) -> str:
@@ -47,38 +47,38 @@ def by(ratio: float) -> str:
     return percent(abs(ratio - 1), 3 if abs(ratio - 1) < SMALL else 2)
 
 
-def _order(facts: CompareFacts, frame: pl.DataFrame, measure: Measure) -> list[str]:
+def _order(compared: RunComparison, frame: pl.DataFrame, measure: Measure) -> list[str]:
     """The runs by the median of the cases that all have; nothing where no run differs from the first."""
-    claimed = [other.side for other in facts.others if not other.unclaimed]
+    claimed = [other.side for other in compared.others if not other.pair.unclaimed]
     rows = frame.filter(pl.col("letter").is_in([side.letter for side in claimed]), pl.col("ratio").is_not_null())
     shared = common(rows)
     if shared.is_empty():
         return []
     differing = shared["verdict"].is_in(DIRECTIONS[measure.name]).any()
     if not differing:
-        return [f"None of the runs is shown to differ from {facts.first.spoken}."]
-    medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {facts.first.letter: 1.0}
+        return [f"None of the runs is shown to differ from {compared.first.spoken}."]
+    medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {compared.first.letter: 1.0}
     cases = case_count(shared)
     of = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
-    same = max(other.smallest for other in facts.others)
+    same = compared.smallest
     if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
         return [f"At the median of {of}, no run differs from another by more than {percent(same, 2)}."]
-    names = {side.letter: side.brief for side in facts.sides}
+    names = {side.letter: side.brief for side in compared.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
     told = [
-        f"{names[letter]} ({'1' if letter == facts.first.letter else number(medians[letter])})" for letter in ordered
+        f"{names[letter]} ({'1' if letter == compared.first.letter else number(medians[letter])})" for letter in ordered
     ]
     what = "least energy" if measure is ENERGY else "fastest"
     return [
-        f"From the {what} on: {listing(told)}; in brackets the median ratio to {facts.first.letter} over {of}. "
+        f"From the {what} on: {listing(told)}; in brackets the median ratio to {compared.first.letter} over {of}. "
         f"Medians that differ by less than {percent(same, 2)} are no order."
     ]
 
 
-def _beside(facts: CompareFacts, other: Against, frame: pl.DataFrame, measure: Measure) -> str:
-    names = other.side.spoken, facts.first.spoken
-    if other.unclaimed:
-        return f"Nothing is claimed of {names[0]} beside {names[1]}: {other.unclaimed}."
+def _beside(compared: RunComparison, other: Against, frame: pl.DataFrame, measure: Measure) -> str:
+    names = other.side.spoken, compared.first.spoken
+    if other.pair.unclaimed:
+        return f"Nothing is claimed of {names[0]} beside {names[1]}: {other.pair.unclaimed}."
     rows = frame.filter(pl.col("letter") == other.side.letter)
     judged = rows.filter(pl.col("ratio").is_not_null())
     if judged.is_empty():
@@ -91,7 +91,7 @@ def _beside(facts: CompareFacts, other: Against, frame: pl.DataFrame, measure: M
     if counts.get("equivalent", 0) > counts[main] + counts.get(minor, 0):
         same = f"{names[0]} is equivalent to {names[1]} in {counts['equivalent']} of {judged.height} cases, within "
         rest = [_back(judged, verdict) for verdict in (main, minor) if counts.get(verdict)]
-        return f"{same}{percent(other.smallest, 2)}. It {_rest(rest, counts, ('undecided',), measure)}."
+        return f"{same}{percent(other.pair.rules.smallest, 2)}. It {_rest(rest, counts, ('undecided',), measure)}."
     return " ".join(_differing(names, judged, (main, minor), measure))
 
 
@@ -99,7 +99,7 @@ def _alike(names: tuple[str, str], judged: pl.DataFrame, counts: Counts, other: 
     equivalent, total = counts.get("equivalent", 0), judged.height
     if equivalent == total:
         cases = "the case that both have" if total == 1 else f"all {total} cases"
-        return f"{names[0]} is equivalent to {names[1]} in {cases}, within {percent(other.smallest, 2)}."
+        return f"{names[0]} is equivalent to {names[1]} in {cases}, within {percent(other.pair.rules.smallest, 2)}."
     return (
         f"{names[0]} is neither slower nor faster than {names[1]}: of {total} cases {equivalent} are equivalent and "
         f"{counts.get('undecided', 0)} undecided."
@@ -151,9 +151,9 @@ def _ciphers(rows: pl.DataFrame) -> str:
     return listing([*names[:MOST_NAMED], *more])
 
 
-def about(facts: CompareFacts) -> str:
+def about(compared: RunComparison) -> str:
     """What is compared, in a sentence."""
-    quantity = quantity_of(facts)
+    quantity = quantity_of(compared)
     if quantity == "cycles":
         return "Compared are core cycles, which hold still where the clock wanders; 1 is the cost of the first run."
     if quantity == "time":

@@ -1,17 +1,33 @@
-"""The page of a comparison: runs or machines beside each other in one HTML file, for a screen, a phone and paper."""
+"""The page of a comparison: runs or machines beside each other in one HTML file, for a screen, a phone and paper.
+
+Of times it says what is slower, of counts what takes more, or how alike several cores order the ciphers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 from wattlock.report import chip, formats
 from wattlock.report.compare_answer import about, answer
-from wattlock.report.compare_facts import Against, CompareFacts, Side
-from wattlock.report.compare_table import compare_table
-from wattlock.report.markup import bullets, commands, folded, paragraphs, spoken, table, text, unbroken
+from wattlock.report.compare_orders import count_letters, count_method, count_sections
+from wattlock.report.compared import Against, LetteredRun, RunComparison
+from wattlock.report.markup import (
+    bullets,
+    cell,
+    commands,
+    filter_form,
+    folded,
+    paragraphs,
+    spoken,
+    table,
+    text,
+    unbroken,
+)
 from wattlock.report.page import asset, opening
 from wattlock.report.ratio_strips import LOOKS, picture
-from wattlock.report.ratios import COST, ENERGY, Measure, RatioFigure, figures, measures
+from wattlock.report.ratios import COST, ENERGY, Measure, RatioFigure, case_words, figures, measures, ratios
 
 SECTIONS = {
     "answer": "The answer",
@@ -20,89 +36,114 @@ SECTIONS = {
     "every": "Every case",
     "method": "How to read it",
 }
-SCRIPTS = ("filter", "compare", "sort", "folds")
+COUNTED = {"ciphers": "Each cipher in every run", "orders": "How alike the orders are"}
+"""Sections of counts alone."""
 Drawn = Mapping[Measure, Sequence[RatioFigure]]
+Row = dict[str, Any]
 WIDE_PX, NARROW_PX = 480, 358
 HEADINGS = {ENERGY.name: "Energy", COST.name: "Time"}
 
 
-def compare_page(facts: CompareFacts) -> str:
+def compare_page(compared: RunComparison) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
-    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in SCRIPTS)
-    runs = formats.listing(list(dict.fromkeys(side.run for side in facts.sides)))
+    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in scripts(compared))
+    runs, bodies = formats.listing(list(dict.fromkeys(side.run for side in compared.sides))), _bodies(compared)
     return (
-        f'{opening(title(facts), "compare")}<a class="skip" href="#answer">Skip to the answer</a>{_head(facts)}'
-        f"<main>{sections(facts)}</main><footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their "
-        f"records.</p></footer>{own}</body></html>"
+        f'{opening(title(compared), "compare")}<a class="skip" href="#answer">Skip to the answer</a>'
+        f"{_head(compared, bodies)}<main>{_joined(bodies)}</main><footer><p>Made by wattlock from {text(runs)}. "
+        f"It can be redrawn from their records.</p></footer>{own}</body></html>"
     )
 
 
-def sections(facts: CompareFacts) -> str:
+def scripts(compared: RunComparison) -> tuple[str, ...]:
+    """What the page needs of the report's scripts."""
+    return ("sort", "folds") if compared.found.is_exact else ("filter", "compare", "sort", "folds")
+
+
+def sections(compared: RunComparison) -> str:
     """All that the page says below its head, as HTML."""
-    drawn = {measure: figures(facts, measure) for measure in measures(facts)}
-    bodies = {
-        "answer": _answer(facts, drawn),
-        "runs": _runs(facts),
-        "ratios": _ratios(facts, drawn),
-        "every": _every(facts),
-        "method": _method(facts),
+    return _joined(_bodies(compared))
+
+
+def _bodies(compared: RunComparison) -> dict[str, str]:
+    repeat = f"<h3>How to draw it again</h3>{commands([compared.command])}"
+    if compared.found.is_exact:
+        differs = bullets(compared.warnings) or "<p>Nothing that was recorded differs.</p>"
+        return {**count_sections(compared), "runs": differs, "method": count_method(compared) + repeat}
+    drawn = {measure: figures(compared, measure) for measure in measures(compared)}
+    return {
+        "answer": _answer(compared, drawn),
+        "runs": _runs(compared),
+        "ratios": _ratios(compared, drawn),
+        "every": _every(compared),
+        "method": _method(compared) + repeat,
     }
+
+
+def _joined(bodies: Mapping[str, str]) -> str:
+    titles = SECTIONS | COUNTED
     return "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title">'
-        f'<h2 id="{name}-title">{text(SECTIONS[name])}</h2>{body}</section>'
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(titles[name])}</h2>'
+        f"{body}</section>"
         for name, body in bodies.items()
     )
 
 
-def title(facts: CompareFacts) -> str:
+def title(compared: RunComparison) -> str:
     """What is compared with what."""
-    names = [side.name for side in facts.sides]
-    return f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs, {names[0]} the first"
+    names = [side.name for side in compared.sides]
+    if len(names) == 2:
+        return f"{names[1]} compared with {names[0]}"
+    return f"{len(names)} runs{' that counted' if compared.found.is_exact else f', {names[0]} the first'}"
 
 
-def _head(facts: CompareFacts) -> str:
-    links = "".join(f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading in SECTIONS.items())
+def _head(compared: RunComparison, bodies: Mapping[str, str]) -> str:
+    titles, what = SECTIONS | COUNTED, "implementations" if compared.is_of_one_run else "runs"
+    links = "".join(f'<li><a href="#{name}">{text(titles[name])}</a></li>' for name in bodies)
+    kicker = "counts compared" if compared.found.is_exact else f"comparison of {len(compared.sides)} {what}"
     return (
-        f'<header><p class="kicker">wattlock <span>comparison of {len(facts.sides)} '
-        f"{'implementations' if _is_of_one_run(facts) else 'runs'}</span></p><h1>{text(title(facts))}</h1>"
-        f'<p class="question">{text(letters(facts))}</p><nav aria-label="On this page"><ul>{links}</ul></nav>'
-        f"{banner(facts)}</header>"
+        f'<header><p class="kicker">wattlock <span>{kicker}</span></p><h1>{text(title(compared))}</h1>'
+        f'<p class="question">{text(letters(compared))}</p><nav aria-label="On this page"><ul>{links}</ul></nav>'
+        f"{banner(compared)}</header>"
     )
 
 
-def letters(facts: CompareFacts) -> str:
+def letters(compared: RunComparison) -> str:
     """Which letter is which run."""
-    return ", ".join(f"{side.letter} is {side.name}" for side in facts.sides)
+    if compared.found.is_exact:
+        return count_letters(compared)
+    return ", ".join(f"{side.letter} is {side.name}" for side in compared.sides)
 
 
-def banner(facts: CompareFacts) -> str:
+def banner(compared: RunComparison) -> str:
     """Which of the runs are invalid, and why; nothing where none is."""
     invalid = "".join(
         f"<p><strong>⊘ Run {side.letter} ({text(side.name)}) is invalid.</strong> Its numbers are not results: nothing "
         f"is claimed of it.</p>{spoken(side.reasons)}"
-        for side in facts.sides
+        for side in compared.sides
         if side.reasons
     )
     return f'<div class="banner" role="alert">{invalid}</div>' if invalid else ""
 
 
-def _is_of_one_run(facts: CompareFacts) -> bool:
-    return len({side.run for side in facts.sides}) == 1
-
-
-def _answer(facts: CompareFacts, drawn: Drawn) -> str:
-    sentences = {measure: answer(facts, measure) for measure in drawn}
+def _answer(compared: RunComparison, drawn: Drawn) -> str:
+    sentences = {measure: answer(compared, measure) for measure in drawn}
     lead = " ".join(told[0] for told in sentences.values())
     rest = "".join(bullets(told[1:]) for told in sentences.values())
     beside = f'<div class="beside">{rest}</div>' if rest else ""
-    kinds = {ENERGY: facts.energy_evidence, COST: facts.time_evidence}
+    kinds = _kinds(compared)
     names = {ENERGY: "Joules", COST: "Cycles and time"}
     chips = "".join(f"<span>{names[measure]} {chip.chip(kinds[measure])}</span>" for measure in drawn)
     pictures = "".join(_overview(found[0], kinds[measure]) for measure, found in drawn.items() if found)
     return (
         f'<div class="answered"><p class="lead">{unbroken(lead)}</p><div class="main-figure">{pictures}</div>'
-        f'<div>{paragraphs([about(facts)])}<p class="rests">{chips}</p>{_key()}</div></div>{beside}'
+        f'<div>{paragraphs([about(compared)])}<p class="rests">{chips}</p>{_key()}</div></div>{beside}'
     )
+
+
+def _kinds(compared: RunComparison) -> dict[Measure, str]:
+    """What rests on what: joules are compared where meters measured them."""
+    return {ENERGY: "measured", COST: compared.evidence}
 
 
 def _overview(figure: RatioFigure, evidence: str | None) -> str:
@@ -129,27 +170,28 @@ def _key() -> str:
     return f'<ul class="marks" aria-label="What the marks mean">{marks}</ul>'
 
 
-def _runs(facts: CompareFacts) -> str:
+def _runs(compared: RunComparison) -> str:
     """The conditions in which the runs differ, a column a run; those that they share behind a summary."""
-    sides = facts.sides
-    labels = [label for label, _ in facts.first.conditions]
-    by_label = {label: [dict(side.conditions)[label] for side in sides] for label in labels}
+    sides = compared.sides
+    known = [side.conditions for side in sides]
+    by_label = {label: [conditions[label] for conditions in known] for label in known[0]}
     differing = {label: values for label, values in by_label.items() if len(set(values)) > 1}
     shared = {label: values[0] for label, values in by_label.items() if label not in differing and values[0]}
     same = f"The same in all: {len(shared)} conditions"
-    warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(list(facts.warnings))}</div>' if facts.warnings else ""
+    warnings = compared.warnings
+    warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(warnings)}</div>' if warnings else ""
     shared_table = table(
         "Conditions that are the same in all",
         ["Condition", "All runs"],
         (f'<tr><th scope="row">{text(label)}</th><td>{text(value)}</td></tr>' for label, value in shared.items()),
     )
     head = "<p>≠ marks what is not as in the first run. Where it could turn an order round, the ratio says nothing.</p>"
-    alike = "Both were measured in one run." if _is_of_one_run(facts) else "Nothing that was recorded differs."
+    alike = "Both were measured in one run." if compared.is_of_one_run else "Nothing that was recorded differs."
     shown = f"{head}{_conditions(sides, differing)}" if differing else f"<p>{alike}</p>"
-    return f"{shown}{paragraphs(_unmatched(facts))}{warned}{folded(same, shared_table) if shared else ''}"
+    return f"{shown}{paragraphs(_unmatched(compared))}{warned}{folded(same, shared_table) if shared else ''}"
 
 
-def _conditions(sides: Sequence[Side], differing: dict[str, list[str | None]]) -> str:
+def _conditions(sides: Sequence[LetteredRun], differing: dict[str, list[str | None]]) -> str:
     def row(label: str, values: list[str | None]) -> str:
         cells = "".join(
             f"<td{' data-differs' if value != values[0] else ''}>{'≠ ' if value != values[0] else ''}"
@@ -162,21 +204,21 @@ def _conditions(sides: Sequence[Side], differing: dict[str, list[str | None]]) -
     return table("Conditions that differ", ["Condition", *(side.label for side in sides)], rows, kind="runs")
 
 
-def _unmatched(facts: CompareFacts) -> Iterator[str]:
-    for other in facts.others:
-        alone = [f"{count} in {name} alone" for count, name in _alone(facts, other) if count]
+def _unmatched(compared: RunComparison) -> Iterator[str]:
+    for other in compared.others:
+        alone = [f"{count} in {name} alone" for count, name in _alone(compared, other) if count]
         if alone:
-            yield f"Of {facts.first.letter} and {other.side.letter}, cases with a number that are not compared: " + (
+            yield f"Of {compared.first.letter} and {other.side.letter}, cases with a number that are not compared: " + (
                 f"{formats.listing(alone)}."
             )
 
 
-def _alone(facts: CompareFacts, other: Against) -> list[tuple[int, str]]:
-    return [(other.lost, facts.first.letter), (other.added, other.side.letter)]
+def _alone(compared: RunComparison, other: Against) -> list[tuple[int, str]]:
+    return [(other.pair.lost.height, compared.first.letter), (other.pair.added.height, other.side.letter)]
 
 
-def _ratios(facts: CompareFacts, drawn: Drawn) -> str:
-    kinds = {ENERGY: facts.energy_evidence, COST: facts.time_evidence}
+def _ratios(compared: RunComparison, drawn: Drawn) -> str:
+    kinds = _kinds(compared)
     parts = [
         "<p>A mark is a case’s ratio to the first run, the bar through it its 95 % interval. The figures share an axis."
         "</p>"
@@ -195,24 +237,84 @@ def _ratios(facts: CompareFacts, drawn: Drawn) -> str:
     return "".join(parts)
 
 
-def _every(facts: CompareFacts) -> str:
-    verdicts = sorted({verdict for other in facts.others for verdict in other.rows["verdict"]})
-    options = "".join(f"<option>{verdict}</option>" for verdict in verdicts)
-    count = sum(other.rows.height for other in facts.others)
+def _every(compared: RunComparison) -> str:
+    verdicts = sorted({verdict for other in compared.others for verdict in other.rows["verdict"]})
+    count = sum(other.rows.height for other in compared.others)
     return (
-        '<form class="filter" role="search"><label>Filter '
-        '<input id="filter" type="search" placeholder="aes encrypt 1,500" autocomplete="off"></label>'
-        f'<label>Verdict <select id="state"><option value="">any</option>{options}</select></label>'
-        f'<output id="shown" aria-live="polite">{count:,} cases</output></form>'
+        f"{filter_form('Verdict', verdicts, count, 'aes encrypt 1,500')}"
         '<p class="quiet">The filter keeps the figures above that have a case left.</p>'
-        f'{compare_table(facts)}<p class="on-paper">The table of every case stands on the page itself.</p>'
+        f'{_case_table(compared)}<p class="on-paper">The table of every case stands on the page itself.</p>'
     )
 
 
-def _method(facts: CompareFacts) -> str:
-    smallest = formats.percent(max(other.smallest for other in facts.others), 2)
+def _case_table(compared: RunComparison) -> str:
+    """Every case that two runs have; one without a ratio says why."""
+    has_joules, several = compared.has_joules, len(compared.others) > 1
+    titles = ratios(compared, COST)["title"].to_list()
+    every = [(other, row) for other in compared.others for row in other.rows.iter_rows(named=True)]
+    # A row without a group is of the one before it: compare.js gives it that.
+    changed = [group if group != before else "" for before, group in pairwise([None, *titles])]
+    rows = "".join(
+        _case_row(other, row, group, several=several, has_joules=has_joules)
+        for (other, row), group in zip(every, changed, strict=True)
+    )
+    first, other = compared.first.letter, compared.others[0].side.letter if not several else "run"
+    joules = ["#Energy ratio", "#95 % interval", "Energy"] if has_joules else []
+    head = ["Cipher", "Does", *(["Run"] if several else []), *joules]
+    head += ["#Ratio", "#95 % interval", "Verdict", f"#Cost of {first}", f"#Cost of {other}", "Library", "Why"]
+    return table("Every case that both runs have", head, [f"<tbody>{rows}</tbody>"], "case-table", "sortable")
+
+
+def _case_row(other: Against, row: Row, group: str, *, several: bool, has_joules: bool) -> str:
+    parts = [f'<th scope="row">{text(row["cipher"])}</th>', cell(case_words(row))]
+    parts += [cell(other.side.brief)] if several else []
+    if has_joules:
+        parts += [*_ratio_cells(row, "energy_ratio"), _verdict_cell(row["energy_verdict"])]
+    parts += [*_ratio_cells(row, "ratio"), _verdict_cell(row["verdict"])]
+    parts += [_cost(row, "a"), _cost(row, "b"), cell(_libraries(row))]
+    parts.append(f'<td class="reason">{text(row["reason"])}</td>' if row["reason"] else "<td></td>")
+    of = f' data-group="{text(group)}"' if group else ""
+    return f'<tr data-state="{text(row["verdict"])}"{of}>{"".join(parts)}</tr>'
+
+
+def _ratio_cells(row: Row, name: str) -> list[str]:
+    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+    if value is None:
+        return [cell(formats.MISSING, True)] * 2
+    return [
+        cell(formats.within(value, low, high), True),
+        cell(f"{formats.within(low, low, high)} to {formats.within(high, low, high)}", True),
+    ]
+
+
+def _verdict_cell(verdict: str | None) -> str:
+    if verdict is None:
+        return cell(formats.MISSING)
+    return f'<td class="state" data-look="{text(verdict)}">{LOOKS[verdict].shape} {text(verdict)}</td>'
+
+
+def _cost(row: Row, side: str) -> str:
+    per_byte, time = row[f"cycles_per_byte_{side}"], row[f"time_ns_{side}"]
+    if row["quantity"] == "cycles" and per_byte is not None:
+        return cell(f"{formats.number(per_byte)} cycles/B", True)
+    value = "" if time is None else f' data-v="{time:.6g}"'
+    return f'<td class="n"{value}>{text(formats.time(time))}</td>'
+
+
+def _libraries(row: Row) -> str:
+    sides = [" ".join(str(row[f"{name}_{side}"] or "") for name in ("provider", "path", "of")) for side in "ab"]
+    sides = [" ".join(side.split()) for side in sides]
+    return sides[0] if sides[0] == sides[1] else f"{sides[0]}; {sides[1]}"
+
+
+def _method(compared: RunComparison) -> str:
+    smallest = formats.percent(compared.smallest, 2)
     no_more = "; equivalent needs one wholly within it"
-    same = no_more if any(other.has_equivalence for other in facts.others) else "; no case is called equivalent here"
+    same = (
+        no_more
+        if any(other.pair.rules.has_equivalence for other in compared.others)
+        else "; no case is called equivalent here"
+    )
     steps = [
         "Each case is set beside its like: same cipher, operation, keying, encoding, placement, pattern, payload, "
         "data, associated data and library. Cases without their like are counted, not compared.",
@@ -223,4 +325,4 @@ def _method(facts: CompareFacts) -> str:
         "Times of different kinds of evidence are not compared, nor joules of meters that include different "
         "things. Joules by a device card are not compared: by one card they are the cycles times what a cycle takes.",
     ]
-    return f"{paragraphs(steps)}<h3>How to draw it again</h3>{commands([facts.command])}"
+    return paragraphs(steps)

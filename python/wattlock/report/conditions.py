@@ -1,11 +1,13 @@
 """Whether a run is to be believed, under which conditions it was made, and how: what the page and its print say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from wattlock.energy.device_cards import Device
 from wattlock.report import formats
-from wattlock.report.facts import MeterFacts, RunFacts
+from wattlock.report.described import host
+from wattlock.run.result import Result
 
 CAUSES = "a switch, a migration, a change of the clock, a neighbour on the core or wide vectors held back"
 STEPS = (
@@ -27,70 +29,90 @@ def lost_states(estimates: pl.DataFrame) -> list[str]:
     return [f"{counts[state]} {state}" for state in ("unresolved", "failed", "invalid") if counts.get(state)]
 
 
-def checked(run: RunFacts) -> str:
+def checked(run: Result) -> str:
     """What came of the self-checks: passed, not resolved or failed."""
-    judged = [check for check in run.self_checks if check.truth is not None]
-    if not judged:
+    if not run.verdicts:
         return "No self-checks ran among the cases."
-    if all(check.verdict == "passed" for check in judged):
+    if all(check.state == "passed" for check in run.verdicts):
         return "Self-checks passed."
-    return f"Self-checks: {formats.listing([f'{check.name} {check.verdict}' for check in judged])}."
+    return f"Self-checks: {formats.listing([f'{check.named} {check.state}' for check in run.verdicts])}."
 
 
-def verdict(run: RunFacts, estimates: pl.DataFrame) -> str:
+def verdict(run: Result, estimates: pl.DataFrame) -> str:
     """What came of the self-checks, and how many cases are resolved."""
     lost = lost_states(estimates)
-    share = f"{run.resolved:,} of {run.cases:,} cases ({formats.percent(run.resolved / max(run.cases, 1))})"
-    if not run.valid:
+    cases, resolved = run.estimates.height, run.estimates.filter(pl.col("state") == "resolved").height
+    share = f"{resolved:,} of {cases:,} cases ({formats.percent(resolved / max(cases, 1))})"
+    if run.reasons:
         return f"No. {checked(run)} {share} were precise enough, but the self-check failed."
     return f"{checked(run)} {share} are resolved{', ' + formats.listing(lost) if lost else ''}."
 
 
-def conditions(run: RunFacts) -> list[tuple[str, str]]:
+def conditions(run: Result) -> list[tuple[str, str]]:
     """What the run was measured under: label and value."""
     clock = "not known on this core, so there are no cycles"
-    if run.canary_GHz:
-        middle, low, high = (formats.number(value) for value in run.canary_GHz)
+    known = [GHz for GHz in (run.clock.GHz, run.clock.low_GHz, run.clock.high_GHz) if GHz is not None]
+    if len(known) == 3:
+        middle, low, high = map(formats.number, known)
         clock = f"{middle} GHz at the median, {low} to {high} GHz from the 5th to the 95th percentile"
     return [
-        *_device(dict(run.host)),
+        *_device(dict(host(run))),
         ("Clean batches", f"{formats.percent(run.clean_share)} of {run.batches:,}; the others met {CAUSES}"),
-        (f"Core clock{f', {run.core_classes.names[0]}' if run.core_classes else ''}", clock),
-        ("Effort", f"{run.processes} fresh processes, {formats.duration(run.duration_s)}"),
+        (f"Core clock{f', {run.core_classes[0]}' if len(run.core_classes) > 1 else ''}", clock),
+        ("Effort", f"{run.processes} fresh processes, {formats.duration(run.wall_s)}"),
     ]
 
 
-def _device(host: Mapping[str, str]) -> list[tuple[str, str]]:
+def _device(known: Mapping[str, str]) -> list[tuple[str, str]]:
     """What was measured on, where it was not this machine: processor, class of core, and the way to it."""
-    way = host.get("Reached by", "local")
+    way = known.get("Reached by", "local")
     if way == "local":
         return []
-    known = [part for part in (host.get("Processor"), host.get("Core class")) if part]
-    return [("Device", ", ".join([*known, f"reached by {way}"]))]
+    named = [part for part in (known.get("Processor"), known.get("Core class")) if part]
+    return [("Device", ", ".join([*named, f"reached by {way}"]))]
 
 
-def joules_notes(run: RunFacts) -> list[str]:
-    """Where the joules come from; nothing where the run has neither meter nor card."""
-    if run.meter is not None:
-        return _meter_notes(run.meter)
-    if run.device is None:
-        return []
-    narrower = [f"What would narrow the interval: {run.device.narrowed_by}."] if run.device.narrowed_by else []
-    valued = f"Valued by the card {run.device.name}; these joules are {run.device.evidence}."
-    return [valued, *run.device.notes, *narrower]
+def joules_notes(run: Result, card: Device | None) -> list[str]:
+    """Where the joules come from: the card, else the run's meter; nothing where there is neither."""
+    if card is not None:
+        shown = card_shown(run, card)
+        narrower = shown.card.narrowed_by
+        return [
+            f"Valued by the card {shown.name}; these joules are {shown.card.evidence}.",
+            *card_notes(shown),
+            *([f"What would narrow the interval: {narrower}."] if narrower else []),
+        ]
+    return list(_meter_notes(run))
 
 
-def _meter_notes(meter: MeterFacts) -> list[str]:
-    read = (
-        ""
-        if meter.read_us is None
-        else f" One read takes {formats.number(meter.read_us)} µs; none falls inside a block."
+def card_shown(run: Result, card: Device) -> Device:
+    """The card for a kind of core whose numbers nobody verified, where the run has such a kind."""
+    return next((shown for kind in run.core_classes if (shown := card.on(kind)).card.evidence == "assumed"), card)
+
+
+def card_notes(card: Device) -> list[str]:
+    """What there is to know of a card."""
+    return [note for note in (card.card.title, card.card.note) if note]
+
+
+def _meter_notes(run: Result) -> Iterator[str]:
+    meter = run.meter
+    if meter is None or run.energies is None:
+        return
+    reading = formats.number(meter["read_ns"] / 1e3) if meter["read_ns"] is not None else None
+    read = "" if reading is None else f" One read takes {reading} µs; none falls inside a block."
+    overlaps = (
+        f" {formats.listing(list(meter['overlaps']))} count some of the same joules." if meter["overlaps"] else ""
     )
-    overlaps = f" {formats.listing(list(meter.overlaps))} count some of the same joules." if meter.overlaps else ""
-    without = f" {meter.without:,} cases have none: the table of cases says why." if meter.without else ""
-    return [
-        f"Measured by the meter {meter.name}: {meter.scope}. A call’s joules are net of the baseline "
-        f"({meter.baseline}): what the machine draws else is subtracted.{without}",
-        f"The interval holds the meter’s gain, ±{formats.number(1.96 * meter.gain_percent, 2)} % "
-        f"({meter.gain_source}). It is the same in all cases, so that it cancels in the ratio of two.{read}{overlaps}",
-    ]
+    lacking = run.energies["energy_uJ"].null_count()
+    without = f" {lacking:,} cases have none: the table of cases says why." if lacking else ""
+    gain_percent = 100 * meter["gain_relative_uncertainty"]
+    yield (
+        f"Measured by the meter {meter['name']}: {meter['scope']}. A call’s joules are net of the baseline "
+        f"({meter['baseline']}): what the machine draws else is subtracted.{without}"
+    )
+    yield (
+        f"The interval holds the meter’s gain, ±{formats.number(1.96 * gain_percent, 2)} % "
+        f"({meter['gain_source']}). It is the same in all cases, so that it cancels in the ratio of two."
+        f"{read}{overlaps}"
+    )

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from wattlock.report import formats
 from wattlock.report.cases import does
-from wattlock.report.facts import CoreClassFacts
 from wattlock.report.markup import cell, facts, folded, paragraphs, table, text
 from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, picture, ratio_words
 from wattlock.report.ratios import COST, ENERGY, Measure, case_words, cipher_title
+from wattlock.run.result import Result
 
 WIDTH_PX = 520
 Row = dict[str, Any]
 
 
-def core_class_section(cores: CoreClassFacts) -> str:
-    """The ratios of every other kind of core to the first: in words, as figures, in a table."""
+class _Cores(NamedTuple):
+    """The kinds of core, the study's first one first, and a row a case and other kind, as `core_class_ratios` has."""
+
+    names: list[str]
+    rows: pl.DataFrame
+
+
+def core_class_section(run: Result) -> str:
+    """The ratios of every other kind of core to the first: in words, as figures, in a table; nothing of one kind."""
+    if run.core_class_ratios is None:
+        return ""
+    cores = _Cores(run.core_classes, run.core_class_ratios)
     measures = [measure for measure in (ENERGY, COST) if cores.rows[measure.ratio].count()]
     first = cores.names[0]
     about = [
@@ -29,7 +39,7 @@ def core_class_section(cores: CoreClassFacts) -> str:
         "cores, with its 95 % interval. Cycles of two kinds of core are not alike, and so times are compared.",
     ]
     said = [sentence for name in cores.names[1:] for measure in measures for sentence in _said(cores, name, measure)]
-    parts = [paragraphs([*said, *about]), facts(_clocks(cores))]
+    parts = [paragraphs([*said, *about]), facts(_clocks(run))]
     for name in cores.names[1:]:
         figures = "".join(_figure(cores, name, measure) for measure in measures)
         heading = f"{name.capitalize()} cores beside {cores.names[0]} ones"
@@ -42,11 +52,11 @@ def _of_what(measure: Measure) -> str:
     return measure.of or "time"
 
 
-def _of(cores: CoreClassFacts, name: str) -> pl.DataFrame:
+def _of(cores: _Cores, name: str) -> pl.DataFrame:
     return cores.rows.filter(pl.col("core_class_b") == name)
 
 
-def _said(cores: CoreClassFacts, name: str, measure: Measure) -> Iterator[str]:
+def _said(cores: _Cores, name: str, measure: Measure) -> Iterator[str]:
     found = _of(cores, name)[measure.ratio].drop_nulls().to_list()
     if not found:
         return
@@ -59,12 +69,12 @@ def _said(cores: CoreClassFacts, name: str, measure: Measure) -> Iterator[str]:
     yield f"At the median of {len(found)} cases the {name} cores {takes} ({ends})."
 
 
-def _clocks(cores: CoreClassFacts) -> list[tuple[str, str]]:
-    known = zip(cores.names, cores.clocks_GHz, strict=True)
+def _clocks(run: Result) -> list[tuple[str, str]]:
+    known = ((name, run.clocks[name].GHz) for name in run.core_classes)
     return [(f"Clock, {name}", "not known" if GHz is None else f"{formats.number(GHz)} GHz") for name, GHz in known]
 
 
-def _figure(cores: CoreClassFacts, name: str, measure: Measure) -> str:
+def _figure(cores: _Cores, name: str, measure: Measure) -> str:
     """A row a cipher; a mark a case."""
     drawn = _of(cores, name).filter(pl.col(measure.ratio).is_not_null())
     if drawn.is_empty():
@@ -91,7 +101,7 @@ def _mark(row: Row, measure: Measure) -> Mark:
     return Mark(row[name], row[f"{name}_low"], row[f"{name}_high"], row[measure.verdict])
 
 
-def _table(cores: CoreClassFacts) -> str:
+def _table(cores: _Cores) -> str:
     has_joules = bool(cores.rows["energy_ratio"].count())
     joules = ["#Energy ratio", "#95 % interval", "Energy"] if has_joules else []
     first = cores.names[0]

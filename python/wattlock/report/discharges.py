@@ -1,38 +1,55 @@
 """The page's section of a battery that was discharged."""
 
+import polars as pl
+
+from wattlock.analysis.discharges import curves
 from wattlock.report import chip
 from wattlock.report.discharge import discharge as curve
 from wattlock.report.discharge import spec
-from wattlock.report.facts import DischargeFacts
 from wattlock.report.figure_files import figure_name
 from wattlock.report.formats import number
 from wattlock.report.markup import cell, island, paragraphs, table, text
+from wattlock.run.result import Result
 
 HEIGHT_PX = 360
 LEVELS = "Level over calls"
 
 
-def discharge_section(discharge: DischargeFacts) -> str:
-    """What a call takes out of the battery, and the level over calls."""
+def level_curves(run: Result) -> pl.DataFrame:
+    """The level over calls, as `discharge` draws it; no row where there is no more than one level."""
+    several = len({case["provider"] for case in run.cases}) > 1
+    names = {
+        case["case"]: (f"{case['cipher']} {case['provider']}" if several else case["cipher"], case["payload_B"])
+        for case in run.cases
+    }
+    drawn = curves(run.levels, names)
+    return drawn if drawn["operations"].n_unique() > 1 else drawn.clear()
+
+
+def discharge_section(run: Result) -> str:
+    """What a call takes out of the battery, and the level over calls; nothing where none was discharged."""
+    if run.battery is None or run.discharges is None:
+        return ""
     about = [
-        f"Each case was repeated while {discharge.name} alone fed the machine, and its level was logged. The joules "
-        "are measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the calls. "
-        "The interval holds the gauge’s steps and its gain "
-        f"(standard uncertainty {number(discharge.gain_percent, 2)} %)."
+        f"Each case was repeated while {run.battery['name']} alone fed the machine, and its level was logged. The "
+        "joules are measured and gross: all that the battery fed meanwhile, screen and radio as well, divided by the "
+        "calls. The interval holds the gauge’s steps and its gain "
+        f"(standard uncertainty {number(100 * run.battery['gain_relative_uncertainty'], 2)} %)."
     ]
     head = ["Case", "#Calls", "#Hours", "#Level, %", "#Calls per %", "#Energy of a call, µJ", "#95 % interval", "State"]
-    rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in discharge.rows.iter_rows(named=True))
+    rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in run.discharges.iter_rows(named=True))
     rests = f'<p class="rests"><span>Joules {chip.chip("measured")}</span></p>'
-    return f"{paragraphs(about)}{rests}{_figure(discharge)}{table('What a call takes out of the battery', head, rows)}"
+    shown = table("What a call takes out of the battery", head, rows)
+    return f"{paragraphs(about)}{rests}{_figure(level_curves(run))}{shown}"
 
 
-def _figure(discharge: DischargeFacts) -> str:
-    if not discharge.is_drawn:
+def _figure(levels: pl.DataFrame) -> str:
+    if levels.is_empty():
         return ""
-    chart = curve(discharge.curves).properties(
+    chart = curve(levels).properties(
         width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
-    rests = chip.chips(discharge.curves["evidence"])
+    rests = chip.chips(levels["evidence"])
     return (
         f'<div class="plates"><figure data-name="{figure_name(LEVELS)}"><figcaption><strong>{LEVELS} {rests}</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'

@@ -10,7 +10,7 @@ import polars as pl
 
 from wattlock.analysis.ranking import GROUP
 from wattlock.report import formats
-from wattlock.report.counted_words import within_of
+from wattlock.report.cycles import within_of
 from wattlock.report.evidence import DRAWN_STATES, departures
 from wattlock.text import harmless
 
@@ -70,7 +70,7 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     drawn = pl.col("state").is_in([*DRAWN_STATES, COUNTED])
     head = [r"% \usepackage{booktabs,graphicx} in the preamble, \input of this file in the text."]
     head += [comment(label, value) for label, value in about.items()]
-    head += [comment("within", within_of(estimates["evidence"]))] if _is_counted(estimates) else []
+    head += [comment("within", within_of(estimates["evidence"]))] if INSTRUCTIONS in estimates.columns else []
     head += [comment("left out", _formatted(row)) for row in estimates.filter(~drawn).iter_rows(named=True)]
     run = re.sub(r"[^a-z0-9]+", "-", str(about.get("run", "run")).lower()).strip("-")
     groups = estimates.filter(drawn).group_by(*GROUP, maintain_order=True)
@@ -82,6 +82,9 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
     breaks = [one + "\\clearpage\n" if not number % FLOATS else one for number, one in enumerate(tables, 1)]
     return "\n".join([*head, "", *breaks])
 
+
+INSTRUCTIONS = "instructions"
+"""The column that counts have, and times have not."""
 
 COUNTED = "counted"
 """The state of a case that was counted: it has no time, and needs no dagger."""
@@ -179,17 +182,13 @@ def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
     )
 
 
-def _is_counted(rows: pl.DataFrame) -> bool:
-    return bool((rows["state"] == COUNTED).any())
-
-
 def _order(rows: pl.DataFrame) -> tuple[str, str]:
-    return ("cycles", "instructions") if _is_counted(rows) else ("cycles_per_byte", "time_ns")
+    return ("cycles", INSTRUCTIONS) if INSTRUCTIONS in rows.columns else ("cycles_per_byte", "time_ns")
 
 
 def _columns(rows: pl.DataFrame) -> Sequence[_Column]:
     """Those of its kind of run; of a call with a payload, where it was measured, what a byte takes."""
-    if _is_counted(rows):
+    if INSTRUCTIONS in rows.columns:
         return COUNTED_COLUMNS
     per_call = not rows["payload_B"][0]
     skipped = {"energy_uJ_per_byte"} if per_call else {"time_ns", "energy_uJ"}

@@ -62,6 +62,17 @@ def folded(summary: str, inside: str, is_open: bool = False) -> str:
     return f"<details{' open' if is_open else ''}><summary>{text(summary)}</summary>{inside}</details>"
 
 
+def filter_form(column: str, options: Iterable[str], count: int, example: str) -> str:
+    """The form that filters a table by a text, and by the values of a column; `count`: the rows; `example`: a text."""
+    values = "".join(f"<option>{value}</option>" for value in options)
+    return (
+        '<form class="filter" role="search"><label>Filter '
+        f'<input id="filter" type="search" placeholder="{example}" autocomplete="off"></label>'
+        f'<label>{column} <select id="state"><option value="">any</option>{values}</select></label>'
+        f'<output id="shown" aria-live="polite">{count:,} cases</output></form>'
+    )
+
+
 def cell(value: str, is_number: bool = False) -> str:
     """One table cell."""
     attributes = ' class="n"' if is_number else ""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 
-from wattlock.papers.counted_claims import CoreJudged
 from wattlock.papers.exhibit import DrawnExhibit
 from wattlock.papers.implementations import KINDS
 from wattlock.papers.judge import DECIDED, OPEN, Basis, Bounds, ClaimComparison, Finding, Judgement, Verdict, failing
@@ -19,6 +17,7 @@ from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, spoken, table, text, unbroken
 from wattlock.report.page import opening, scripts
 from wattlock.report.papers_counted import counted_section
+from wattlock.report.papers_runs import JudgedRuns
 from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
 
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
@@ -56,25 +55,6 @@ SHORT_TITLES = {
 """What the navigation says of a section."""
 
 
-@dataclass(frozen=True, slots=True)
-class PapersFacts:
-    """What the page is told of the runs beside judgements and exhibits.
-
-    * `studies`, `runs`: ids; `created`: ISO 8601 of the last; `host`: label and value of what
-      was measured on; `command`: what makes this page again; `reasons`: why a run is invalid; `warnings`: of all runs.
-    """
-
-    studies: Sequence[str]
-    runs: Sequence[str]
-    created: str
-    duration_s: float
-    host: Sequence[tuple[str, str]]
-    command: Sequence[str]
-    joules: str
-    reasons: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-
-
 LONG_LETTERS = 400
 """Further figures that take more are folded."""
 SENTENCE_END = re.compile(r"(?<=[.)]) (?=[A-Z])")
@@ -82,17 +62,9 @@ UNFOLDED = 8
 """As many comparisons of a claim stand open."""
 
 
-def papers_page(
-    run: PapersFacts,
-    papers: Papers,
-    judgements: Sequence[Judgement],
-    shown: Sequence[DrawnExhibit],
-    cores: Sequence[CoreJudged] = (),
-) -> str:
-    """The page as HTML: the same judgements and exhibits give the same bytes.
-
-    * `cores`: what runs that counted say of the claims; without any there is no section of them.
-    """
+def papers_page(run: JudgedRuns, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit]) -> str:
+    """The page as HTML: the same judgements and exhibits give the same bytes."""
+    papers, cores = run.gathered.material.papers, run.cores
     claims = {claim.id: claim for claim in papers.claims}
     sections = {
         "answer": _answer(run, judgements),
@@ -117,7 +89,7 @@ def papers_page(
             "judged or drawn; the claims that need no timing are judged, and so are those that another run answers."
             f"</p>{spoken(run.reasons)}</div>"
         )
-    made_from = " and ".join([*run.runs, *(core.run for core in cores)]) or "no run"
+    made_from = " and ".join(run.runs) or "no run"
     return (
         f"{opening('Five papers, regenerated and judged', 'papers')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
@@ -136,7 +108,7 @@ def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in MARKS}
 
 
-def _answer(run: PapersFacts, judgements: Sequence[Judgement]) -> str:
+def _answer(run: JudgedRuns, judgements: Sequence[Judgement]) -> str:
     of = counts(judgements)
     lead = (
         f"Of {len(judgements)} claims {of['reproduced']} are reproduced and {of['not reproduced']} are not; "
@@ -341,7 +313,7 @@ def _studies(names: Sequence[str]) -> str:
     return f"The studies {listed} were" if len(names) > 1 else f"The study {listed} was"
 
 
-def _method(run: PapersFacts, papers: Papers) -> str:
+def _method(run: JudgedRuns, papers: Papers) -> str:
     steps = [
         "Nothing was measured: judged is what needs no timing, and each other claim says what would test it."
         if not run.studies
@@ -352,9 +324,9 @@ def _method(run: PapersFacts, papers: Papers) -> str:
         "A claim on energy that no meter decides is judged by time, as the papers’ model does, and the row says so.",
         "What sending adds is computed by wattlock’s model of 802.11, not measured.",
     ]
-    warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(list(run.warnings))}</div>' if run.warnings else ""
+    warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(run.warnings)}</div>' if run.warnings else ""
     machine = f"<h3>The machine</h3>{facts(run.host)}" if run.host else ""
-    repeat = f"<h3>How to repeat it</h3>{commands(list(run.command))}"
+    repeat = f"<h3>How to repeat it</h3>{commands(run.command)}"
     entries = f'<pre tabindex="0" role="region" aria-label="BibTeX"><code>{text(bibtex(papers.sources))}</code></pre>'
     cited = f"<h3>How to cite the papers</h3>{folded('BibTeX', entries)}"
     return f"{paragraphs(steps)}{warned}{machine}{repeat}{cited}"

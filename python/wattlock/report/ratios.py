@@ -11,7 +11,7 @@ import polars as pl
 
 from wattlock.report import ratio_strips
 from wattlock.report.cases import does
-from wattlock.report.compare_facts import CompareFacts
+from wattlock.report.compared import RunComparison
 from wattlock.report.evidence import departures
 from wattlock.report.formats import capital, cipher_name, size
 from wattlock.report.ratio_strips import Mark, RatioRow, ratio_words
@@ -48,15 +48,14 @@ class RatioFigure:
     note: str = ""
 
 
-def measures(facts: CompareFacts) -> list[Measure]:
+def measures(compared: RunComparison) -> list[Measure]:
     """Joules where there are any, then times."""
-    has_joules = any(other.rows["energy_ratio"].null_count() < other.rows.height for other in facts.others)
-    return [*([ENERGY] if has_joules else []), COST]
+    return [*([ENERGY] if compared.has_joules else []), COST]
 
 
-def quantity_of(facts: CompareFacts) -> str:
+def quantity_of(compared: RunComparison) -> str:
     """What the ratios of times are of, in words."""
-    kinds = {kind for other in facts.others for kind in other.rows["quantity"]}
+    kinds = {kind for other in compared.others for kind in other.rows["quantity"]}
     return {"cycles": "cycles", "time": "time", "instructions": "instructions"}.get("".join(kinds), "cycles or time")
 
 
@@ -65,7 +64,7 @@ def cipher_title(cipher: str) -> str:
     return cipher_name(cipher, "aead")
 
 
-def ratios(facts: CompareFacts, measure: Measure) -> pl.DataFrame:
+def ratios(compared: RunComparison, measure: Measure) -> pl.DataFrame:
     """A row a case and other run: `letter, side, run, cipher, case, title, label, group, family`, and its numbers.
 
     * `case` says what is done; `title` and `label`: what its figure is called and what its row is, by cipher, or by
@@ -78,7 +77,7 @@ def ratios(facts: CompareFacts, measure: Measure) -> pl.DataFrame:
             "run": other.side.run,
             "cipher": row["cipher"],
             "provider": row["provider_b"],
-            "family": facts.families.get(row["cipher"], row["cipher"]),
+            "family": compared.families.get(row["cipher"], row["cipher"]),
             "case": case_words(row),
             "measure": measure.of or row["quantity"],
             "ratio": row[measure.ratio],
@@ -86,7 +85,7 @@ def ratios(facts: CompareFacts, measure: Measure) -> pl.DataFrame:
             "ratio_high": row[f"{measure.ratio}_high"],
             "verdict": row[measure.verdict],
         }
-        for other in facts.others
+        for other in compared.others
         for row in other.rows.iter_rows(named=True)
     ]
     texts = ("letter", "side", "run", "cipher", "provider", "family", "case", "measure", "verdict")
@@ -118,20 +117,20 @@ def case_words(row: dict[str, Any]) -> str:
     return ", ".join([words, *associated, *departures(row), *cores])
 
 
-def figures(facts: CompareFacts, measure: Measure) -> list[RatioFigure]:
+def figures(compared: RunComparison, measure: Measure) -> list[RatioFigure]:
     """The figures of a measure on one axis, the first one of all cases; none where no case has a ratio."""
-    frame = ratios(facts, measure)
+    frame = ratios(compared, measure)
     drawn = frame.filter(pl.col("ratio").is_not_null())
     if drawn.is_empty():
         return []
     axis = ratio_strips.axis_of([_mark(row) for row in drawn.iter_rows(named=True)])
-    of = measure.of or quantity_of(facts)
-    words = f"{of}, times that of {facts.first.letter}"
-    rows = list(_overview(facts, drawn))
-    note = _note(facts, drawn, rows)
-    first = RatioFigure(f"{measure.name}-all-cases", _overview_title(facts, of), axis, words, rows, drawn, note)
+    of = measure.of or quantity_of(compared)
+    words = f"{of}, times that of {compared.first.letter}"
+    rows = list(_overview(compared, drawn))
+    note = _note(compared, drawn, rows)
+    first = RatioFigure(f"{measure.name}-all-cases", _overview_title(compared, of), axis, words, rows, drawn, note)
     groups = [
-        RatioFigure(_name(measure, str(title[0])), str(title[0]), axis, words, list(_rows(facts, rows)), rows)
+        RatioFigure(_name(measure, str(title[0])), str(title[0]), axis, words, list(_rows(compared, rows)), rows)
         for title, rows in frame.group_by("title", maintain_order=True)
         if rows["ratio"].null_count() < rows.height
     ]
@@ -142,11 +141,11 @@ def _name(measure: Measure, title: str) -> str:
     return f"{measure.name}-{re.sub(r'[^a-z0-9]+', '-', title.lower().replace(',', '')).strip('-')}"
 
 
-def _overview_title(facts: CompareFacts, of: str) -> str:
+def _overview_title(compared: RunComparison, of: str) -> str:
     what = capital(of)
-    if len(facts.others) == 1:
-        return f"{what} of {facts.others[0].side.letter} over {facts.first.letter}"
-    return f"{what} of each run over {facts.first.letter}"
+    if len(compared.others) == 1:
+        return f"{what} of {compared.others[0].side.letter} over {compared.first.letter}"
+    return f"{what} of each run over {compared.first.letter}"
 
 
 def common(rows: pl.DataFrame) -> pl.DataFrame:
@@ -159,22 +158,22 @@ def case_count(rows: pl.DataFrame) -> int:
     return rows.select("named", "case").unique().height
 
 
-def _note(facts: CompareFacts, drawn: pl.DataFrame, rows: Sequence[RatioRow]) -> str:
+def _note(compared: RunComparison, drawn: pl.DataFrame, rows: Sequence[RatioRow]) -> str:
     if all(len(row.marks) < 2 for row in rows):
         return ""
-    shared = case_count(common(drawn)) if len(facts.others) > 1 else 0
+    shared = case_count(common(drawn)) if len(compared.others) > 1 else 0
     medians = f" Medians are over the {shared} cases that all runs have." if shared else ""
     return f"A mark is a case; the line holds all of a row.{medians}"
 
 
-def _overview(facts: CompareFacts, drawn: pl.DataFrame) -> Iterator[RatioRow]:
+def _overview(compared: RunComparison, drawn: pl.DataFrame) -> Iterator[RatioRow]:
     """A row a run; of one run alone a row a cipher, or a family where there are many."""
     by = "letter"
-    if len(facts.others) == 1:
+    if len(compared.others) == 1:
         by = "named" if drawn["named"].n_unique() <= MOST_ROWS else "family"
     else:
-        yield RatioRow(facts.first.label, [Mark(1.0, 1.0, 1.0, "equivalent")], "1")
-    labels = {other.side.letter: other.side.label for other in facts.others}
+        yield RatioRow(compared.first.label, [Mark(1.0, 1.0, 1.0, "equivalent")], "1")
+    labels = {other.side.letter: other.side.label for other in compared.others}
     shared = common(drawn)
     for (key,), rows in drawn.group_by(by, maintain_order=True):
         marks = [_mark(row) for row in rows.iter_rows(named=True)]
@@ -184,13 +183,13 @@ def _overview(facts: CompareFacts, drawn: pl.DataFrame) -> Iterator[RatioRow]:
         yield RatioRow(label, marks, words if len(marks) == 1 else f"median {words}")
 
 
-def _rows(facts: CompareFacts, rows: pl.DataFrame) -> Iterator[RatioRow]:
+def _rows(compared: RunComparison, rows: pl.DataFrame) -> Iterator[RatioRow]:
     """A row a case; of several runs a row a run under each case."""
-    if len(facts.others) == 1:
+    if len(compared.others) == 1:
         for row in rows.iter_rows(named=True):
             yield _row(row["label"], row)
         return
-    brief = {other.side.letter: other.side.brief for other in facts.others}
+    brief = {other.side.letter: other.side.brief for other in compared.others}
     for (label,), cases in rows.group_by("label", maintain_order=True):
         yield RatioRow(str(label))
         for row in cases.iter_rows(named=True):

@@ -1,22 +1,23 @@
 """The smaller tables of the page: ranking, checks, inputs, what is not resolved, the numbers behind a figure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from wattlock.analysis.ranking import GROUP
+from wattlock.analysis.self_checks import Verdict
 from wattlock.report import chip, formats
 from wattlock.report.answer import JOULES
 from wattlock.report.cases import Row, does, state_words
 from wattlock.report.evidence import departures
-from wattlock.report.facts import InputFacts, SelfCheck
 from wattlock.report.markup import cell, folded, table, text
 
 
-def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
+def self_check_table(self_checks: Sequence[Verdict]) -> str:
     """The checks that ran among the cases."""
     rows = (
-        f'<tr><th scope="row">{text(check.name)}</th>{cell(check.verdict)}'
+        f'<tr><th scope="row">{text(check.named)}</th>{cell(check.state)}'
         + cell(formats.within(check.measured, check.low, check.high), True)
         + cell(" to ".join(formats.within(end, check.low, check.high) for end in (check.low, check.high)), True)
         + f"{cell(formats.within(check.truth, check.low, check.high), True)}</tr>"
@@ -26,11 +27,11 @@ def self_check_table(self_checks: Sequence[SelfCheck]) -> str:
     return table("Checks that ran among the cases", head, rows, kind="checks")
 
 
-def input_table(inputs: Sequence[InputFacts]) -> str:
-    """The measured files by label, size and hash."""
+def input_table(inputs: Sequence[Mapping[str, Any]]) -> str:
+    """The measured files by label, size and hash; never by name."""
     rows = (
-        f'<tr><th scope="row">{text(file.data)}</th>{cell(formats.size(file.size_B), True)}'
-        f'<td class="hash"><code>{text(file.sha256)}</code></td></tr>'
+        f'<tr><th scope="row">{text(file["data"])}</th>{cell(formats.size(file["size_B"]), True)}'
+        f'<td class="hash"><code>{text(file["sha256"])}</code></td></tr>'
         for file in inputs
     )
     return table("Files that were encrypted", ["Data", "#Size", "SHA-256"], rows)

@@ -1,4 +1,9 @@
-"""Runs against the first, or two providers of one run: ratios, what is lost, and what speaks against a claim."""
+"""Runs against the first, or two providers of one run: ratios, what is lost, and what speaks against a claim.
+
+Times and cycles that fresh processes measured are compared by Welch's interval. Of counted cycles what both sides share
+cancels, the error of one core's rules; those of several cores are no slower and no faster version of each other, and it
+is how they order the ciphers that is compared.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import comparison, self_checks
+from wattlock.analysis import comparison, count_orders, counts, self_checks
 from wattlock.analysis.comparison import UNTOLD, Quantity, Rules
 from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import suggestion
 from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run.result import Result
 
+UNLIKE, LISTED = "no case of the one has its like in the other", "`wattlock show RUN` lists a run's cases"
 SHOWN_CASES = 5
 MOST_FACTOR = 10
 """A budget that would have to be so many times longer is not worth the advice."""
@@ -28,15 +35,23 @@ SMALLEST_BETWEEN_BUILDS = 0.2
 short case by 16 % against another (docs/method/build.md)."""
 
 
+EXACT = Rules(0.0)
+"""Counts repeat: each difference is one of the code."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Runs compared with the first.
 
-    * `pairs`: each other run beside the first; `warnings`: in what the runs differ.
+    * `runs`: all of them; one alone where two `providers` of it are compared. `pairs`: each other run beside the first;
+      `warnings`: in what the runs differ. `margin`: as it was asked for.
     """
 
+    runs: Sequence[Result]
     pairs: Sequence[Pair]
     warnings: Sequence[str]
+    providers: tuple[str, str] | None = None
+    margin: float | None = None
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -54,9 +69,27 @@ class Comparison:
         return [reason for pair in self.pairs for reason in pair.against]
 
     @property
+    def is_exact(self) -> bool:
+        """Whether counts are compared, which repeat."""
+        return "time" not in self.runs[0].quantities
+
+    @cached_property
+    def agreement(self) -> pl.DataFrame | None:
+        """How alike several cores order the ciphers: of each two runs, by their places, a row a group; else null."""
+        if not self.is_exact or len({run.core.name for run in self.runs}) == 1:
+            return None
+        frames = []
+        for a, b in combinations(range(len(self.runs)), 2):
+            first, second = self.runs[a], self.runs[b]
+            found = count_orders.agreement(counts.compare(first.estimates, second.estimates))
+            places = {"a": a, "b": b, "core_a": first.core.name, "core_b": second.core.name}
+            frames.append(found.select(*(pl.lit(value).alias(name) for name, value in places.items()), pl.all()))
+        return pl.concat(frames, how="diagonal_relaxed")
+
+    @property
     def undecided(self) -> str:
         """How many cases are undecided, and which; empty where none is."""
-        rows = self.table.filter(pl.col("verdict") == "undecided")
+        rows = self.table.filter((pl.col("verdict") == "undecided") & (not self.is_exact))
         return f"{rows.height} of {self.table.height} cases are undecided: {_named(rows)}" if rows.height else ""
 
     def refuse_undecided(self, budget_s: float) -> None:
@@ -85,19 +118,23 @@ class Comparison:
 
         Raises EvidenceError where a run can't be judged.
         """
-        if self.against:
-            hint = "measure again, both runs with one build of wattlock, on a device"
-            raise EvidenceError(f"--fail-above {self.against[0]}", hint=hint)
+        for pair in self.pairs:
+            pair.refuse_unjudged()
         if self.lost.height:
             shown = self.lost.head(SHOWN_CASES).to_dicts()
             cases = ", ".join(f"{row['cipher']} {row['operation']} of {row['provider']}" for row in shown)
             what = f"{self.lost.height} cases have a number in the first and none in the second: {cases}"
             raise Slower(what, hint="`wattlock show RUN` says why each failed; a cipher that is gone has no row")
-        slower = self.table.filter(pl.col("verdict") == "slower")
+        if self.is_exact:
+            margin = self.margin or 0.0
+            slower = counts.more_than(self.table, margin)
+            verb, has = "take more", "counts"
+        else:
+            slower = self.table.filter(pl.col("verdict") == "slower")
+            margin, verb, has = max(pair.rules.smallest for pair in self.pairs), "are slower", "intervals"
         if slower.height:
-            margin = max(pair.rules.smallest for pair in self.pairs)
-            what = f"{slower.height} of {self.table.height} cases are slower by more than {margin * 100:.4g} %"
-            raise Slower(f"{what}: {_named(slower)}", hint="`--format json` prints the intervals of all cases")
+            what = f"{slower.height} of {self.table.height} cases {verb} by more than {margin * 100:.4g} %"
+            raise Slower(f"{what}: {_named(slower)}", hint=f"`--format json` prints the {has} of all cases")
 
 
 def compare(
@@ -108,39 +145,79 @@ def compare(
 ) -> Comparison:
     """Compares runs with the first, or one run with itself by two providers: the second against the first.
 
-    * `margin`: the margin of all verdicts, as a share; without it the studies', at least 0.5 %.
+    * `margin`: of all verdicts on times, as a share, without it the studies', at least 0.5 %; by as much counts may
+      differ where that is judged.
 
     Raises InputError where no case of the one has its like in the other, EvidenceError where their evidence differs.
     """
-    pairs = [Pair.of(first, other, providers, margin) for other in others or [first]]
-    return Comparison(pairs, list(warnings([first, *(other for other in others if other is not first)])))
+    runs = [first, *others]
+    counted = [run for run in runs if "time" not in run.quantities]
+    if len(counted) == len(runs):
+        pairs = [Pair.of_counts(first, other, providers) for other in others or [first]]
+        return Comparison(runs, pairs, list(dict.fromkeys(_differences(runs))), providers, margin)
+    for run in counted:
+        run.timed()
+    pairs = [Pair.of_times(first, other, providers, margin) for other in others or [first]]
+    noted = warnings([first, *(other for other in others if other is not first)])
+    return Comparison(runs, pairs, list(noted), providers, margin)
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two runs compared.
 
-    * `compared`: a row a case of both; `lost`, `added`: cases with a number in the first alone, in the second alone.
+    * `second`: the other run; `compared`: a row a case of both; `lost`, `added`: cases with a number in the first
+      alone, in the second alone.
     * `unclaimed`: why nothing is claimed of them, so that every verdict is undecided; empty where something is.
-    * `against`: what speaks against a judgement by --fail-above. `rules`: what may be claimed.
+    * `against`: what speaks against a judgement by --fail-above, `hint` what to do. `rules`: what may be claimed.
     """
 
+    second: Result
     compared: pl.DataFrame
     lost: pl.DataFrame
     added: pl.DataFrame
     unclaimed: str
     against: Sequence[str]
     rules: Rules
+    hint: str = "measure again, both runs with one build of wattlock, on a device"
+
+    def refuse_unjudged(self) -> None:
+        """Raises EvidenceError where something speaks against a judgement."""
+        if self.against:
+            raise EvidenceError(f"--fail-above {self.against[0]}", hint=self.hint)
 
     @classmethod
-    def of(cls, a: Result, b: Result, providers: tuple[str, str] | None, margin: float | None = None) -> Pair:
+    def of_counts(cls, a: Result, b: Result, providers: tuple[str, str] | None) -> Pair:
+        """Compares the counts of `b` with those of `a`."""
+        for name, run in zip(providers or (), (a, b), strict=False):
+            if name not in (there := run.estimates["provider"].unique().sort().to_list()):
+                what = f'run {run.id}: no case is by the provider "{name}"'
+                raise InputError(what, hint=f"its providers are {', '.join(there)}")
+        # One core's rules are wrong alike on both sides; those of two cores each in its own way.
+        is_one_core = a.core.name == b.core.name
+        mixes = (a.mixes, b.mixes) if is_one_core else None
+        compared = counts.compare(a.estimates, b.estimates, providers, mixes)
+        if compared.is_empty():
+            raise InputError(UNLIKE, hint=LISTED)
+        named = {"run_b": b.id, "core_b": b.core.name, "evidence_a": a.evidence, "evidence_b": b.evidence}
+        compared = compared.with_columns(**{name: pl.lit(value) for name, value in named.items()})
+        lost = counts.lost(a.estimates, b.estimates)
+        against = []
+        if not is_one_core:
+            against.append("can't judge cycles of two cores: they are no slower and no faster version of each other")
+        if a.evidence != b.evidence:
+            against.append("can't judge cycles of a board beside counted cycles: they are no version of each other")
+        one = "compare runs of one core" if not is_one_core else "compare runs of one kind"
+        return cls(b, compared, lost if providers is None else lost.clear(), lost.clear(), "", against, EXACT, one)
+
+    @classmethod
+    def of_times(cls, a: Result, b: Result, providers: tuple[str, str] | None, margin: float | None = None) -> Pair:
         """Compares `b` with `a`; across builds without a claim, as docs/method/build.md says."""
         first, second, keys = _sides(a, b, providers)
         rules = _rules(a, b, margin)
         compared = comparison.compare(first, second, keys, rules, a.paired_ratios if a is b else None)
         if compared.is_empty():
-            hint = "`wattlock show RUN` lists the cases of a run"
-            raise InputError("no case of the one has its like in the other", hint=hint)
+            raise InputError(UNLIKE, hint=LISTED)
         against = [
             f"can't judge an invalid run: {reason}" for reason in [*a.reasons, *(b.reasons if b is not a else ())]
         ]
@@ -152,7 +229,7 @@ class Pair:
                 small = f"{builds}, so that less than {100 * SMALLEST_BETWEEN_BUILDS:.0f} % is not claimed"
                 reason = pl.when(pl.col("reason") == UNTOLD).then(pl.lit(small)).otherwise("reason")
                 compared, builds = compared.with_columns(reason=reason), ""
-        if a.time_evidence == "emulated":
+        if a.evidence == "emulated":
             against.append("can't judge emulated times: they are the cost of no device")
         if unclaimed := invalid or builds:
             energy = pl.when(pl.col("energy_verdict").is_not_null()).then(pl.lit("undecided"))
@@ -160,9 +237,9 @@ class Pair:
                 verdict=pl.lit("undecided"), reason=pl.lit(unclaimed), energy_verdict=energy
             )
         named = {"run_a": pl.lit(a.plan["id"]), "run_b": pl.lit(b.plan["id"])}
-        named |= {"evidence_a": pl.lit(a.time_evidence), "evidence_b": pl.lit(b.time_evidence)}
+        named |= {"evidence_a": pl.lit(a.evidence), "evidence_b": pl.lit(b.evidence)}
         lost, added = comparison.lost(first, second, keys), comparison.lost(second, first, keys)
-        return cls(compared.with_columns(**named), lost, added, unclaimed, against, rules)
+        return cls(b, compared.with_columns(**named), lost, added, unclaimed, against, rules)
 
 
 def _builds(a: Result, b: Result) -> str:
@@ -297,9 +374,32 @@ def _named(cases: pl.DataFrame) -> str:
     shown = [
         f"{row['cipher']} {row['operation']} {row['payload_B']} B"
         + (f" and {row['aad_B']} B of associated data" if row["aad_B"] else "")
-        + f" of {row['provider_b']}"
+        + f" of {row.get('provider_b') or row['provider']}"
         + (f" ({(row['ratio'] - 1) * 100:+.1f} %)" if row["ratio"] else "")
         for row in cases.head(SHOWN_CASES).iter_rows(named=True)
     ]
     more = [f"{cases.height - SHOWN_CASES} more"] if cases.height > SHOWN_CASES else []
     return ", ".join([*shown, *more])
+
+
+def _differences(runs: Sequence[Result]) -> Iterator[str]:
+    """In what runs that counted differ from the first."""
+    first = runs[0]
+    for other in runs[1:]:
+        titles = f"{first.core.title} and {other.core.title}"
+        if first.core.name != other.core.name:
+            yield f"the runs are of two cores: {titles}; cycles of each are its own"
+        elif first.evidence != other.evidence:
+            kinds = " and ".join(f"{run.evidence} on {run.core.title}" for run in (first, other))
+            yield (
+                f"the runs differ in their evidence: {kinds}; a board's cycles hold its flash, caches and layout, "
+                "core cycles the error of the core's rules"
+            )
+        elif first.core.target != other.core.target:
+            yield f"the runs differ in their {'part' if first.core.board is None else 'board'}: {titles}"
+        conditions = (
+            ("compiler", *(run.header["fingerprint"]["build"]["rustc"] for run in (first, other))),
+            ("build (SHA-256 of the probe)", *(run.plan["probe_sha256"][:12] for run in (first, other))),
+            ("emulator", *(run.emulator or "none" for run in (first, other))),
+        )
+        yield from (f"the runs differ in their {what}: {a} and {b}" for what, a, b in conditions if a != b)

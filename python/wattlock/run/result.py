@@ -1,24 +1,67 @@
-"""A run read back: its batches become estimates, a ranking and a verdict on itself."""
+"""A run read back: what it says of each case, a ranking and a verdict on itself, however its numbers were had."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from wattlock.analysis import comparison, crossover, discharges, energy_blocks, estimate, paired, ranking, self_checks
+from wattlock.analysis import (
+    comparison,
+    counts,
+    crossover,
+    discharges,
+    energy_blocks,
+    estimate,
+    paired,
+    ranking,
+    self_checks,
+)
 from wattlock.analysis.discharges import FullCharge
-from wattlock.errors import InputError, StoreError
+from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run import batches, validity
-from wattlock.run.counts import refuse_counted
+from wattlock.run.counted_core import CoreOfRun
 from wattlock.store import RunFolder, find
 from wattlock.store.records import is_timed
 from wattlock.study.study import CORE_CLASSES
+from wattlock.targets.target import CountedCore
+
+SpreadKind = Literal["processes", "rules", "board"]
+"""What makes an interval: fresh processes, the error of a core's rules, or the repetitions on a board."""
+
+
+class QuantityColumns(NamedTuple):
+    """A quantity of a run: the columns of `Result.estimates` that hold it, and what its interval is of.
+
+    Without `low`, `high` and `spread` it is exact.
+    """
+
+    value: str
+    low: str | None = None
+    high: str | None = None
+    evidence: str | None = None
+    spread: SpreadKind | None = None
+
+
+TIMED: Mapping[str, QuantityColumns] = {
+    "time": QuantityColumns("time_ns", "time_low_ns", "time_high_ns", "time_evidence", "processes"),
+    "cycles": QuantityColumns("cycles", "cycles_low", "cycles_high", "time_evidence", "processes"),
+}
+"""What fresh processes measure."""
+
+COUNTED: Mapping[str, QuantityColumns] = {
+    "cycles": QuantityColumns("cycles", "cycles_low", "cycles_high", "evidence", "rules"),
+    "instructions": QuantityColumns("instructions"),
+    "flash": QuantityColumns("flash_B"),
+    "RAM": QuantityColumns("ram_B"),
+    "stack": QuantityColumns("stack_B"),
+}
+"""What is counted on an emulated core; on a board the cycles are by its counter."""
 
 THROTTLED_SHARE = 0.02
 """A case of which more batches than this share were throttled is told of."""
@@ -26,38 +69,60 @@ THROTTLED_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Result:
-    """What a run says.
+    """What a run says. What it lacks is null or empty, or has no column.
 
-    * `plan`: the run's first line, with its study; `header`: that of its first complete process; `cases`: as measured;
-      `summaries`: a row a case and process; `across`: a row a case; `estimates`: a row a study case.
+    * `plan`: the run's first line, with its study; `header`: that of its first complete process, of a run that counted
+      of one whose images tell the compiler; `estimates`: a row a study case, in the columns of `quantities`.
+    * `cases`: as measured; `summaries`: a row a case and process; `across`: a row a case.
     * `clocks`: the canary by kind of core, in the order of the cases; one of null where all cores are alike.
     * `causes`: disturbed batches by their cause; `wall_s`: of all sessions together.
     * `meter`: what the energies were measured with, and `energies`: a row a case, as of `energy_blocks`; null without.
     * `battery`: the gauge of the battery that was discharged, and `levels`: its log as recorded; null without.
     * `pairs`: what each process says of each pair of two builds, as of `paired.summarise`; null where none were.
     * `conditions`: what the machine was like.
+    * `adapters`: code of others that was counted by its provider, as the records have it; `mixes`: instructions by
+      class, by case.
     """
 
     plan: Mapping[str, Any]
-    inputs: list[Mapping[str, Any]]
     header: Mapping[str, Any]
-    cases: Sequence[Mapping[str, Any]]
-    summaries: pl.DataFrame
-    across: pl.DataFrame
     estimates: pl.DataFrame
-    verdicts: list[self_checks.Verdict]
-    clocks: Mapping[str | None, estimate.CanaryClock]
     processes: int
-    batches: int
-    causes: Mapping[str, int]
     wall_s: float
     is_sealed: bool
+    quantities: Mapping[str, QuantityColumns]
+    inputs: Sequence[Mapping[str, Any]] = ()
+    cases: Sequence[Mapping[str, Any]] = ()
+    summaries: pl.DataFrame = field(default_factory=pl.DataFrame)
+    across: pl.DataFrame = field(default_factory=pl.DataFrame)
+    verdicts: Sequence[self_checks.Verdict] = ()
+    clocks: Mapping[str | None, estimate.CanaryClock] = field(default_factory=dict)
+    batches: int = 0
+    causes: Mapping[str, int] = field(default_factory=dict)
     meter: Mapping[str, Any] | None = None
     energies: pl.DataFrame | None = None
     battery: Mapping[str, Any] | None = None
     levels: Sequence[Mapping[str, Any]] = ()
     pairs: pl.DataFrame | None = None
     conditions: validity.Conditions = field(default_factory=validity.Conditions)
+    adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mixes: counts.Mixes = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return str(self.plan["id"])
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """The study as it was planned."""
+        study: Mapping[str, Any] = self.plan["study"]
+        return study
+
+    @property
+    def spread(self) -> SpreadKind | None:
+        """What the interval of its cycles is of."""
+        return self.quantities["cycles"].spread
 
     @property
     def isa(self) -> str:
@@ -70,9 +135,52 @@ class Result:
         return _emulator(self.header)
 
     @property
-    def time_evidence(self) -> str:
-        """What the times are: measured, or emulated where one process ran in an emulator."""
-        return next(iter(self.estimates["time_evidence"].drop_nulls()), "measured")
+    def evidence(self) -> str:
+        """What its times and cycles rest on: emulated too where one process ran in an emulator."""
+        kinds = self.estimates[self.evidence_column].drop_nulls()
+        return next(iter(kinds), counts.EMULATED if self.spread == "rules" else counts.MEASURED)
+
+    @property
+    def evidence_column(self) -> str:
+        """The column of `estimates` that says so of each case."""
+        return self.quantities["cycles"].evidence or "evidence"
+
+    def timed(self) -> Result:
+        """The run, where times were measured.
+
+        Raises EvidenceError where its cycles were counted: it is set beside nothing whose time was measured.
+        """
+        if "time" in self.quantities:
+            return self
+        what = f"run {self.id}: its cycles were counted on {self.core.counted.place}, and no time was measured"
+        hint = "`wattlock show`, `export`, `report`, `papers --counted` and `compare` with another counted run take it"
+        raise EvidenceError(what, hint=hint)
+
+    @cached_property
+    def core(self) -> CoreOfRun:
+        """Where its cycles were counted."""
+        return CoreOfRun(CountedCore(**self.plan["counted"]))
+
+    @property
+    def cycles_column(self) -> str | None:
+        """The cycles that are a part's own: a board's, or modelled with the flash; null where neither is there."""
+        if self.core.part is None:
+            return None
+        column = "part_cycles" if self.spread == "rules" else "cycles"
+        return column if self.estimates[column].count() else None
+
+    @property
+    def compiler(self) -> str | None:
+        """What compiled the images that were counted, and how; null where none was."""
+        build = self.header["fingerprint"]["build"]
+        if build["rustc"] is None:
+            return None
+        return f"{build['rustc']}, {build['target']}, opt-level {build['opt_level']}, LTO {build['lto']}"
+
+    @property
+    def error_percent(self) -> float | None:
+        """The error of the core's rules, as the records have it; null where they were compared with no figure."""
+        return next(iter(self.estimates["cycles_error_percent"].drop_nulls()), None)
 
     @property
     def clock(self) -> estimate.CanaryClock:
@@ -113,8 +221,10 @@ class Result:
     def ranking(self) -> pl.DataFrame:
         """The ciphers of each group of comparable cases, with tie groups; each kind of core by its own self-checks.
 
-        Nothing is ranked of an invalid run.
+        Counted cycles share a place within the error of the core's rules. Nothing is ranked of an invalid run.
         """
+        if "time" not in self.quantities:
+            return counts.rank(self.estimates)
         if self.reasons:
             return ranking.rank(self.estimates.clear(), self.across, 0.0)
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
@@ -202,7 +312,26 @@ class Result:
         found = []
         if not self.is_sealed:
             found.append("the run is not finished: `wattlock run --resume` goes on with it")
-        found += self_checks.not_resolved(self.verdicts)
+        return [*found, *(self._doubts_of_times() if "time" in self.quantities else self._doubts_of_counts())]
+
+    def _doubts_of_counts(self) -> Iterator[str]:
+        core, has = self.core, {name for name in self.estimates.columns if self.estimates[name].count()}
+        if core.board is not None:
+            if self.emulator:
+                yield f"no cycles: the clock of {core.board} is not its core's: {self.emulator}"
+        elif "instructions" not in has:
+            yield "no case was counted"
+        else:
+            if "cycles" not in has:
+                yield f"{core.core_title} has no rules for cycles: there are instructions alone"
+            elif self.error_percent is None:
+                why = "were compared with no published figure: their error is not known"
+                yield f"the rules of {core.core_title} {why}"
+            if core.part is not None and "part_cycles" not in has:
+                yield f"no part cycles: the model of {core.part_title} gives none"
+
+    def _doubts_of_times(self) -> list[str]:
+        found = self_checks.not_resolved(self.verdicts)
         if (states := self._states_of_wide_code) is not None:
             found.append(states)
         if len(self.verdicts) < sum(case.get("role") in self_checks.TRUTHS for case in self.cases):
@@ -226,9 +355,40 @@ class Result:
 def read(folder: RunFolder) -> Result:
     """Reads a run, sealed or not.
 
-    Raises StoreError where no process of it is complete, EvidenceError where it counted and measured nothing.
+    Raises StoreError where no process of it is complete.
     """
-    refuse_counted(folder)
+    return _counted(folder) if folder.plan()[0].get("counted") else _timed(folder)
+
+
+def _counted(folder: RunFolder) -> Result:
+    complete = folder.complete()
+    headers = folder.headers()
+    if not headers:
+        raise StoreError(f"run {folder.path}: nothing is counted yet", hint=f"`{folder.resuming}` goes on with it")
+    plan, core = folder.plan(), CoreOfRun(CountedCore(**folder.plan()[0]["counted"]))
+    records = [*folder.records("count"), *folder.records("board")]
+    found = {record["case"]: record for record in records if record["process"] in complete}
+    failures = {failure["case"]: failure["error"] for failure in folder.failures()}
+    whole = [header for header in headers if header["process"] in complete]
+    cases = _measured_cases(plan, whole, ())
+    provider = {case["case"]: case["provider"] for case in cases}
+    spread: SpreadKind = "rules" if core.board is None else "board"
+    built = (header for header in headers if header["fingerprint"]["build"]["rustc"])
+    return Result(
+        plan=plan[0],
+        header=next(built, headers[0]),
+        estimates=counts.estimates(cases, found, failures, core.without_cycles),
+        processes=len(complete),
+        wall_s=sum(session["wall_s"] for session in folder.records("session")),
+        is_sealed=folder.is_sealed,
+        quantities={**COUNTED, "cycles": COUNTED["cycles"]._replace(spread=spread)},
+        cases=cases,
+        adapters={provider[number]: count["adapter"] for number, count in found.items() if count.get("adapter")},
+        mixes={number: count["by_class"] for number, count in found.items() if count.get("by_class")},
+    )
+
+
+def _timed(folder: RunFolder) -> Result:
     complete = folder.complete()
     begun = folder.headers()
     whole = [header for header in begun if header["process"] in complete]
@@ -248,8 +408,9 @@ def read(folder: RunFolder) -> Result:
     clocks = {kind: seen.clocks[kind] for kind in order if kind in seen.clocks}
     return Result(
         plan=plan[0],
-        inputs=[line for line in plan if line["kind"] == "input"],
         header=headers[0],
+        quantities=TIMED,
+        inputs=[line for line in plan if line["kind"] == "input"],
         cases=planned,
         summaries=seen.summaries,
         across=across,
@@ -339,11 +500,12 @@ def open_run(name_or_path: str | Path) -> Result:
 
 
 def open_one_kind(name_or_path: str | Path) -> Result:
-    """The result of a run, as `open_run` has it, all of whose cases ran on one kind of core.
+    """The result of a run, as `open_run` has it, all of whose cases were timed on one kind of core.
 
-    Raises InputError where it has several and none is named: what a cipher costs is another number on each.
+    Raises InputError where it has several and none is named: what a cipher costs is another number on each;
+    EvidenceError where it counted.
     """
-    result = open_run(name_or_path)
+    result = open_run(name_or_path).timed()
     if len(kinds := result.core_classes) > 1:
         what = f"run {name_or_path} was measured on {' and '.join(kinds)} cores"
         raise InputError(what, hint=f"name one kind: {name_or_path}:{kinds[0]}")

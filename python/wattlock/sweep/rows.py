@@ -182,7 +182,7 @@ def source(name: str) -> tuple[str, dict[str, Any]]:
     it is invalid.
     """
     folder = RunFolder.open(find(name))
-    sha256, result = run_folder.sums_sha256(folder), read(folder)
+    sha256, result = run_folder.sums_sha256(folder), read(folder).timed()
     if result.reasons:
         raise InputError(f"run {name}: is invalid: {result.reasons[0]}", hint="measure again: it shows no intervals")
     values = dict(result.summaries.group_by("case", maintain_order=True).agg("log_canaries").iter_rows())

@@ -18,7 +18,7 @@ from wattlock.advise.published import DeviceCosts, price
 from wattlock.cli import app
 from wattlock.energy.device_cards import load
 from wattlock.errors import EvidenceError
-from wattlock.run.counts import Counts, open_counted
+from wattlock.run.result import Result, open_run
 from wattlock.targets import or_this_machine
 from wattlock.targets.parts import step
 
@@ -31,15 +31,9 @@ ISAS = {
 }
 
 
-def counts(run: Path) -> Counts:
-    found = open_counted(run)
-    assert found is not None
-    return found
-
-
 def written(run: Path, folder: Path) -> tuple[Path, CostFile]:
     path = folder / "mine.toml"
-    path.write_text(costs_file(counts(run), or_this_machine(None)), encoding="utf-8")
+    path.write_text(costs_file(open_run(run), or_this_machine(None)), encoding="utf-8")
     return path, COSTS.load(path)[1]
 
 
@@ -47,7 +41,7 @@ def written(run: Path, folder: Path) -> tuple[Path, CostFile]:
 def test_each_cipher_has_the_cycles_of_its_messages_as_the_run_counted_them(run: Path, tmp_path: Path) -> None:
     _, file = written(run, tmp_path)
     column = "part_cycles" if run == M4_L476 else "cycles"
-    messages = counts(run).estimates.filter(pl.col("operation").is_in(["seal", "encrypt"]))
+    messages = open_run(run).estimates.filter(pl.col("operation").is_in(["seal", "encrypt"]))
     assert {name for cost in file.cost for name in cost.ciphers} == set(messages["cipher"])
     for cost in file.cost:
         rows = messages.filter(pl.col("cipher") == cost.ciphers[0]).sort("payload_B")
@@ -57,11 +51,11 @@ def test_each_cipher_has_the_cycles_of_its_messages_as_the_run_counted_them(run:
 
 def test_opening_has_its_own_cycles_where_every_size_of_the_law_was_opened(tmp_path: Path) -> None:
     _, file = written(M4, tmp_path)
-    opens = counts(M4).estimates.filter(pl.col("operation") == "open")
+    opens = open_run(M4).estimates.filter(pl.col("operation") == "open")
     ascon = next(cost for cost in file.cost if cost.ciphers == ["ascon-aead128"])
     assert ascon.opened == opens.filter(pl.col("cipher") == "ascon-aead128").sort("payload_B")["cycles"].to_list()
     assert ascon.opened != ascon.law[1]
-    counted = counts(M4)
+    counted = open_run(M4)
     few = counted.estimates.filter((pl.col("operation") != "open") | (pl.col("payload_B") != 64))
     text = costs_file(replace(counted, estimates=few), or_this_machine(None))
     assert "open_figures" not in text
@@ -81,7 +75,7 @@ def made_up(octets_B: int, operation: str) -> float:
 
 
 def test_a_run_of_every_end_of_a_block_has_a_law_whose_error_is_what_it_misses_at_its_other_sizes() -> None:
-    counted = counts(M4)
+    counted = open_run(M4)
     first = counted.estimates.filter(pl.col("cipher") == "ascon-aead128", pl.col("operation") == "seal").head(1)
     rows = [
         first.with_columns(
@@ -128,9 +122,9 @@ def test_the_laws_that_come_along_hold_the_counts_of_the_page_that_are_not_in_th
     assert held == 5 * 15 * 3
 
 
-def of_tally(*operations: str) -> Counts:
+def of_tally(*operations: str) -> Result:
     """A run in which Ascon's cases are records of tally."""
-    found = counts(M4)
+    found = open_run(M4)
     is_tally = (pl.col("cipher") == "ascon-aead128") & pl.col("operation").is_in(operations)
     kept = found.estimates.filter(is_tally | (pl.col("cipher") == "chacha20-poly1305"))
     renamed = {"cipher": "tally", "provider": "wattlock"}
@@ -196,7 +190,7 @@ def test_the_page_has_the_records_that_come_along_at_most_115_percent_of_bare_as
 @pytest.mark.parametrize("run", [M4, M0PLUS, M4_L476])
 def test_the_interval_holds_both_ends_that_the_rules_of_the_core_leave_open(run: Path, tmp_path: Path) -> None:
     _, file = written(run, tmp_path)
-    rows = counts(run).estimates.filter(pl.col("operation").is_in(["seal", "encrypt"]))
+    rows = open_run(run).estimates.filter(pl.col("operation").is_in(["seal", "encrypt"]))
     for row in rows.iter_rows(named=True):
         width = 1 + next(cost for cost in file.cost if row["cipher"] in cost.ciphers).relative_uncertainty
         assert row["cycles"] * width >= row["cycles_high"] * 0.9999
@@ -260,7 +254,7 @@ def test_part_cycles_stand_for_core_cycles_of_the_same_code_on_the_parts_cards_a
 
 
 def test_cycles_of_a_core_that_is_in_no_part_are_assumed() -> None:
-    found = counts(M0PLUS)
+    found = open_run(M0PLUS)
     other = replace(found, plan={**found.plan, "counted": {**found.plan["counted"], "core": "cortex-m0"}})
     text = costs_file(other, or_this_machine(None))
     assert 'confidence = "assumed"' in text
@@ -272,7 +266,7 @@ def test_cycles_of_a_core_that_is_in_no_part_are_assumed() -> None:
 
 def test_a_core_without_rules_gives_no_costs() -> None:
     with pytest.raises(EvidenceError, match="no cycles with a known error"):
-        costs_file(counts(C3), or_this_machine(None))
+        costs_file(open_run(C3), or_this_machine(None))
 
 
 def test_the_verb_writes_to_standard_output_or_to_a_file(tmp_path: Path) -> None:
@@ -282,6 +276,6 @@ def test_the_verb_writes_to_standard_output_or_to_a_file(tmp_path: Path) -> None
     assert (
         printed.stdout
         == (tmp_path / "m4.toml").read_text(encoding="utf-8")
-        == costs_file(counts(M4), or_this_machine(None))
+        == costs_file(open_run(M4), or_this_machine(None))
     )
     assert not kept.stdout

@@ -13,8 +13,8 @@ from wattlock import cli
 from wattlock.advise.cipher_costs import COSTS
 from wattlock.energy.device_cards import load
 from wattlock.errors import CasesFailed, EvidenceError, ProbeError, StudyError
-from wattlock.run import counts
 from wattlock.run.begin import measure
+from wattlock.run.result import read
 from wattlock.store import RunFolder
 from wattlock.targets import named
 
@@ -159,7 +159,7 @@ def test_its_costs_are_board_cycles_for_the_cards_of_its_part(
     file = COSTS.load(tmp_path / "mine.toml")[1]
     assert {(cost.counted, cost.confidence) for cost in file.cost} == {("board cycles", "primary")}
     assert all(cost.is_for(load("nrf52840")) and not cost.is_for(load("rp2040")) for cost in file.cost)
-    rows = counts.read(RunFolder.open(run)).estimates
+    rows = read(RunFolder.open(run)).estimates
     sealed = rows.filter((pl.col("cipher") == "ascon-aead128") & (pl.col("operation") == "seal")).sort("payload_B")
     cost = next(cost for cost in file.cost if cost.ciphers == ["ascon-aead128"])
     assert cost.points == sealed.select("payload_B", "cycles").rows()

@@ -265,7 +265,7 @@ def test_a_case_that_is_counted_no_more_fails(tmp_path: Path, capsys: pytest.Cap
     study = _study(tmp_path, STUDY.replace("[16, 64]", "[16]"))
     measure(study, target=Replayed(), out=tmp_path / "fewer")
     _, told = said(capsys, "compare", M4, tmp_path / "fewer", "--fail-above", "2%", code=Slower.exit_code)
-    assert "6 cases were counted in the first and not in the second" in told
+    assert "6 cases have a number in the first and none in the second" in told
 
 
 def test_providers_without_a_case_in_common_are_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,18 +144,6 @@ def test_the_law_of_imports_sees_an_import_to_the_right() -> None:
     assert looks_right("cli", "import wattlock.study.cases") == []
 
 
-def test_only_the_command_line_and_the_lab_join_the_report_to_the_others() -> None:
-    others = [room for room in ROOMS if room not in {"report", "lab", "cli"} and (PACKAGE / room).is_dir()]
-    files = [path for room in others for path in (PACKAGE / room).rglob("*.py")]
-    joined = [
-        path.name
-        for path in files
-        if any(n.startswith("wattlock.report") for n in imports(ast.parse(path.read_text())))
-    ]
-    assert files
-    assert joined == []
-
-
 def names_this_machine(source: str) -> bool:
     """Whether `source` takes this machine as the device, by itself or as the default."""
     named = ("wattlock.targets.local", "wattlock.targets.Local", "wattlock.targets.or_this_machine")

@@ -14,7 +14,6 @@ import pytest
 import uvicorn
 
 from support.labs import COUNTED, filled
-from wattlock.cli.lab_drawing import drawing
 from wattlock.lab import serve
 from wattlock.lab.app import make
 from wattlock.lab.doors import host_of, is_loopback
@@ -28,9 +27,7 @@ Opens = Callable[[], socket.socket]
 @pytest.fixture
 def opens(tmp_path: Path) -> Iterator[Opens]:
     """Opens a connection to a lab."""
-    config = uvicorn.Config(
-        make(filled(tmp_path, [COUNTED / "m4"]), drawing()), port=0, http=Protocol, log_level="error"
-    )
+    config = uvicorn.Config(make(filled(tmp_path, [COUNTED / "m4"])), port=0, http=Protocol, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

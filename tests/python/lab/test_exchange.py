@@ -8,7 +8,6 @@ import pytest
 
 from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
 from wattlock import cli
-from wattlock.cli.lab_drawing import drawing
 from wattlock.errors import InputError, StoreError, TransferRefused, WayError
 from wattlock.lab import client, database, serve, tokens
 from wattlock.lab.collection import Collection
@@ -124,7 +123,7 @@ def test_a_lab_that_lost_its_database_says_at_its_start_that_its_tokens_are_gone
 
     def warned() -> list[str]:
         said: list[str] = []
-        serve.serve(tmp_path, "127.0.0.1:0", drawing(), said.append)
+        serve.serve(tmp_path, "127.0.0.1:0", said.append)
         return [line for line in said if line.startswith("warning: ")]
 
     assert warned() == []

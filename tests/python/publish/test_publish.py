@@ -22,8 +22,9 @@ from wattlock import cli
 from wattlock.errors import InputError, StoreError
 from wattlock.publish import signed_set
 from wattlock.publish.citation import Citation
-from wattlock.report.set_page import OfOthers, SetFacts, SetRun, set_page
-from wattlock.report.set_table import EBACS_B, set_tables
+from wattlock.publish.minisign import SecretKey
+from wattlock.publish.set_page import OfOthers, SetRun, SignedSet, set_page
+from wattlock.publish.set_table import EBACS_B, set_tables
 from wattlock.store import RunFolder
 from wattlock.study import load
 
@@ -290,9 +291,14 @@ def test_what_differs_has_a_table_of_its_own_and_what_is_not_resolved_stands_in_
     assert '<td class="n">(2.00) <span class="quiet">1.00–3.00</span></td>' in html
 
 
+def signed(runs: list[SetRun], published: list[OfOthers] | None = None) -> SignedSet:
+    citation = Citation("t", ["Doe, Jane"], "2026-01-01T00:00:00", "CC0-1.0", "AB", "1.2")
+    return SignedSet(citation, SecretKey.new().public, runs, {}, {}, [], published or [])
+
+
 def test_an_invalid_run_is_listed_with_its_reasons_and_shows_no_number() -> None:
     run = SetRun("r", "id", "s", "cpu", "2026-01-01", "measured", rows(64), "0" * 64, {}, ["a <check> failed"])
-    page = set_page(SetFacts("t", "2026-01-01", [run], {}, {}, [], "l", "https://l", ("c", "b"), "k", "K"))
+    page = set_page(signed([run]))
     assert "r is invalid, and shows no number:</p><ul><li>A &lt;check&gt; failed." in page
     assert "⊘ invalid run" in page
     assert "measured" not in sections(page)
@@ -304,8 +310,7 @@ def test_of_many_figures_of_others_the_page_has_the_first_and_says_so() -> None:
     figures = {"cipher": "c", "implementation": "i", "build": None, "operation": "encrypt", "payload_B": 8}
     many = pl.DataFrame([{**figures, "aad_B": None, "value": 5.0, "low": 4.0, "high": 6.0}] * 301)
     others = [OfOthers("o.json", "published/o.json", "m", "s", "f", "median", "cycles", many)]
-    facts = SetFacts("t", "2026-01-01", [], {}, {}, [], "l", "https://l", ("c", "b"), "k", "K", others)
-    body = sections(set_page(facts))["published"]
+    body = sections(set_page(signed([], others)))["published"]
     assert body.count('<th scope="row">c</th>') == 300
     assert "Here stand 300 of 301 figures; the file has all." in body
     assert re.findall(r'<th scope="col".*?>(.*?)</th>', body) == [

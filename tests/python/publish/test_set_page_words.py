@@ -5,7 +5,7 @@ import re
 import polars as pl
 import pytest
 
-from wattlock.report.set_page import MOST_ROWS, OfOthers, _figures
+from wattlock.publish.set_page import MOST_ROWS, OfOthers, _figures
 
 ROW: dict[str, object] = {"cipher": "aes", "implementation": "x", "build": None, "operation": "seal", "payload_B": 1024}
 ROW |= {"aad_B": None, "value": 1234.5, "low": 1200.0, "high": 1300.0}

@@ -31,7 +31,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """What each of four readers saw."""
     page = tmp_path_factory.mktemp("browser") / "report.html"
     estimates = report_frames.estimates()
-    write_report(page, report_frames.run_facts(estimates), estimates, report_frames.ranking(estimates))
+    write_report(page, report_frames.result(estimates), estimates, report_frames.card())
     command = [sys.executable, "-m", "support.report_browser", str(CHROMIUM), str(page), str(AXE)]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 0, done.stderr
@@ -110,26 +110,23 @@ def test_the_print_has_the_answer_the_head_of_the_ranking_the_conditions_and_the
 
 
 def test_a_first_look_and_the_smallest_and_the_fullest_report_are_printed_on_at_most_two_pages(tmp_path: Path) -> None:
-    whole, run = report_frames.estimates(), report_frames.run_facts(report_frames.estimates())
+    whole, run, card = report_frames.estimates(), report_frames.result(report_frames.estimates()), report_frames.card()
     quick = whole.filter(pl.col("family").is_in(["aes", "des", "rc4"]), pl.col("payload_B") == 1500)
     codes = [
         whole.with_columns(provider=pl.lit(f"library-{place}"), case=pl.col("case") + 1000 * place)
         for place in range(4)
     ]
     full = pl.concat(codes)
-    long = [f"Warning {place}: {'words that go on and on, ' * 30}" for place in range(9)]
+    long = tuple(f"Warning {place}: {'words that go on and on, ' * 30}" for place in range(9))
     runs = {
-        "first-look": (run, whole),
-        "quick": (
-            replace(run, study="quick", device=None, host=run.host[:1]),
-            quick.drop(pl.selectors.starts_with("energy")),
-        ),
-        "full": (replace(run, warnings=long, cases=full.height), full),
-        "invalid": (replace(run, valid=False, reasons=long), whole),
+        "first-look": (run, card),
+        "quick": (report_frames.result(quick.drop(pl.selectors.starts_with("energy")), id="quick"), None),
+        "full": (replace(report_frames.result(full), told=long), card),
+        "invalid": (replace(run, verdicts=[report_frames.FAILED], told=long), card),
     }
-    for name, (facts, estimates) in runs.items():
+    for name, (found, by) in runs.items():
         page = tmp_path / f"{name}.html"
-        write_report(page, facts, estimates, report_frames.ranking(estimates))
+        write_report(page, found, found.estimates, by)
         command = [sys.executable, "-m", "support.printed_pages", str(CHROMIUM), str(page)]
         done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=LIMIT_S, check=False)
         assert done.returncode == 0, done.stderr

@@ -19,12 +19,11 @@ from support.compared_runs import CASES, MACHINES, measured
 from support.tools import needs
 from support.tree import TESTS
 from wattlock import cli
-from wattlock.cli.compare_facts import compare_facts
 from wattlock.errors import EvidenceError, InputError
 from wattlock.report.compare_answer import answer, by
-from wattlock.report.compare_facts import MOST_SIDES, CompareFacts
 from wattlock.report.compare_files import write_compare_figures
 from wattlock.report.compare_page import SECTIONS, compare_page
+from wattlock.report.compared import MOST_SIDES, RunComparison, run_comparison
 from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, described, picture, ratio_words
 from wattlock.report.ratios import COST, ENERGY, figures, measures
 from wattlock.run.compare import compare
@@ -41,30 +40,30 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(zip(MACHINES, measured(tmp_path_factory.mktemp("machines")), strict=True))
 
 
-def facts_of(runs: dict[str, str], names: Sequence[str]) -> CompareFacts:
+def compared(runs: dict[str, str], names: Sequence[str]) -> RunComparison:
     folders = [runs[name] for name in names]
     results = [open_run(folder) for folder in folders]
-    return compare_facts(folders, results, compare(results[0], results[1:]), None)
+    return run_comparison(folders, compare(results[0], results[1:]))
 
 
 @pytest.fixture(scope="module")
-def two(runs: dict[str, str]) -> CompareFacts:
-    return facts_of(runs, ["laptop", "pi4"])
+def two(runs: dict[str, str]) -> RunComparison:
+    return compared(runs, ["laptop", "pi4"])
 
 
 @pytest.fixture(scope="module")
-def five(runs: dict[str, str]) -> CompareFacts:
-    return facts_of(runs, list(MACHINES))
+def five(runs: dict[str, str]) -> RunComparison:
+    return compared(runs, list(MACHINES))
 
 
-def with_energy(facts: CompareFacts) -> CompareFacts:
+def with_energy(found: RunComparison) -> RunComparison:
     """The same with joules that alike meters measured: half of the time's ratio."""
     halves = {f"energy_{name}": pl.col(name) / 2 for name in ("ratio", "ratio_low", "ratio_high")}
     judged = pl.when(pl.col("ratio").is_not_null()).then(
         pl.when(pl.col("ratio") > 2).then(pl.lit("more")).otherwise(pl.lit("less"))
     )
-    others = [replace(one, rows=one.rows.with_columns(**halves, energy_verdict=judged)) for one in facts.others]
-    return replace(facts, others=others, energy_evidence="measured")
+    others = [replace(one, rows=one.rows.with_columns(**halves, energy_verdict=judged)) for one in found.others]
+    return replace(found, others=others)
 
 
 def words_of(page: str) -> str:
@@ -72,14 +71,14 @@ def words_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).replace("\u00a0", " ").split())
 
 
-def test_the_answer_says_which_machine_by_how_much_and_for_which_ciphers(two: CompareFacts) -> None:
+def test_the_answer_says_which_machine_by_how_much_and_for_which_ciphers(two: RunComparison) -> None:
     (sentence,) = answer(two, COST)
     assert sentence.startswith("B (pi4) is slower than A (laptop) in all 15 cases, by a factor of 2.54 at the median")
     assert "most for AES-256-CBC (decrypt 1,500 B, a factor of 11.7)" in sentence
     assert "least for RC4-128 (encrypt 64 B, a factor of 1.90)" in sentence
 
 
-def test_several_runs_are_put_in_order_by_the_cases_that_all_have(five: CompareFacts) -> None:
+def test_several_runs_are_put_in_order_by_the_cases_that_all_have(five: RunComparison) -> None:
     first, *each = answer(five, COST)
     order = [re.search(rf"{side.label} \(([\d.]+)\)", first) for side in five.sides]
     assert all(order)
@@ -96,7 +95,7 @@ def test_several_runs_are_put_in_order_by_the_cases_that_all_have(five: CompareF
     assert drawn["B server"] == f"median {ratio_words(medians['server'])}"
 
 
-def test_medians_that_differ_by_less_than_what_is_claimed_are_put_in_no_order(five: CompareFacts) -> None:
+def test_medians_that_differ_by_less_than_what_is_claimed_are_put_in_no_order(five: RunComparison) -> None:
     near = pl.when(pl.col("ratio").is_not_null()).then(1.004)
     others = [replace(one, rows=one.rows.with_columns(ratio=near)) for one in five.others]
     first = answer(replace(five, others=others), COST)[0]
@@ -104,7 +103,7 @@ def test_medians_that_differ_by_less_than_what_is_claimed_are_put_in_no_order(fi
     assert "Medians that differ by less than 1.0 % are no order." in answer(five, COST)[0]
 
 
-def test_a_long_name_is_left_out_of_the_order(five: CompareFacts) -> None:
+def test_a_long_name_is_left_out_of_the_order(five: RunComparison) -> None:
     other = five.others[0]
     named = replace(other, side=replace(other.side, name="a-name-that-is-far-too-long-for-a-list"))
     assert answer(replace(five, others=[named, *five.others[1:]]), COST)[0].startswith(
@@ -113,15 +112,15 @@ def test_a_long_name_is_left_out_of_the_order(five: CompareFacts) -> None:
 
 
 def test_a_run_beside_itself_is_equivalent_and_nothing_is_called_faster(runs: dict[str, str]) -> None:
-    facts = facts_of(runs, ["laptop", "laptop"])
-    assert answer(facts, COST) == [
-        f"B ({facts.others[0].side.name}) is equivalent to A ({facts.first.name}) in all {CASES} cases, within 1.0 %."
+    found = compared(runs, ["laptop", "laptop"])
+    assert answer(found, COST) == [
+        f"B ({found.others[0].side.name}) is equivalent to A ({found.first.name}) in all {CASES} cases, within 1.0 %."
     ]
-    many = facts_of(runs, ["laptop", "laptop", "laptop"])
+    many = compared(runs, ["laptop", "laptop", "laptop"])
     assert answer(many, COST)[0] == f"None of the runs is shown to differ from A ({many.first.name})."
 
 
-def test_of_runs_that_mostly_cost_the_same_that_is_said_first(two: CompareFacts) -> None:
+def test_of_runs_that_mostly_cost_the_same_that_is_said_first(two: RunComparison) -> None:
     place = pl.int_range(pl.len())
     judged = pl.when(place > 2).then(pl.lit("equivalent")).otherwise("verdict")
     rows = two.others[0].rows.with_columns(verdict=judged, ratio=pl.when(place > 2).then(1.0).otherwise("ratio"))
@@ -129,11 +128,12 @@ def test_of_runs_that_mostly_cost_the_same_that_is_said_first(two: CompareFacts)
     assert sentence.startswith("B (pi4) is equivalent to A (laptop) in 13 of 15 cases, within 1.0 %. It is slower in 2")
 
 
-def test_nothing_is_claimed_of_an_invalid_run_and_the_page_says_so_first(two: CompareFacts) -> None:
+def test_nothing_is_claimed_of_an_invalid_run_and_the_page_says_so_first(two: RunComparison) -> None:
     other = two.others[0]
-    side = replace(other.side, reasons=["the A/A test failed"])
-    unclaimed = replace(other, side=side, unclaimed="an invalid run has no results")
-    page = compare_page(replace(two, others=[unclaimed]))
+    failed = replace(other.side.result.verdicts[0], measured=1.03, low=1.02, high=1.04, state="failed")
+    side = replace(other.side, result=replace(other.side.result, verdicts=[failed]))
+    pair = replace(other.pair, unclaimed="an invalid run has no results")
+    page = compare_page(replace(two, others=[replace(other, side=side, pair=pair)]))
     assert "Nothing is claimed of B (pi4) beside A (laptop): an invalid run has no results." in words_of(page)
     assert "⊘ Run B (pi4) is invalid." in words_of(page)
     assert page.index('role="alert"') < page.index('id="answer"')
@@ -149,20 +149,20 @@ def test_an_amount_is_a_factor_where_it_is_large_and_percent_where_it_is_small()
     ]
 
 
-def test_joules_stand_before_times_in_sentences_figures_and_the_table(two: CompareFacts) -> None:
-    facts = with_energy(two)
-    assert measures(facts) == [ENERGY, COST]
+def test_joules_stand_before_times_in_sentences_figures_and_the_table(two: RunComparison) -> None:
+    found = with_energy(two)
+    assert measures(found) == [ENERGY, COST]
     assert measures(two) == [COST]
-    assert answer(facts, ENERGY)[0].startswith("B (pi4) takes more energy than A (laptop) in 12 of 15 cases")
-    assert answer(facts, ENERGY)[0].endswith("It takes less energy in 3 (RC4-128; by 3.1 %).")
-    page = compare_page(facts)
+    assert answer(found, ENERGY)[0].startswith("B (pi4) takes more energy than A (laptop) in 12 of 15 cases")
+    assert answer(found, ENERGY)[0].endswith("It takes less energy in 3 (RC4-128; by 3.1 %).")
+    page = compare_page(found)
     assert page.index('data-name="energy-all-cases"') < page.index('data-name="cost-all-cases"')
     assert page.index('<h3>Energy</h3><div class="strips">') < page.index('<h3>Time</h3><div class="strips">')
     heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page.partition('id="case-table"')[2])
     assert heads.index("Energy ratio") < heads.index("Ratio")
 
 
-def test_cases_are_grouped_by_cipher_and_by_what_is_done_where_each_cipher_has_one_case(two: CompareFacts) -> None:
+def test_cases_are_grouped_by_cipher_and_by_what_is_done_where_each_cipher_has_one_case(two: RunComparison) -> None:
     titles = ["AES-128-CBC", "AES-256-CBC", "DES-CBC", "RC4-128"]
     assert [figure.title for figure in figures(two, COST)[1:]] == titles
     rows = two.others[0].rows.filter(operation="encrypt", payload_B=1500)
@@ -171,7 +171,7 @@ def test_cases_are_grouped_by_cipher_and_by_what_is_done_where_each_cipher_has_o
     assert [row.label for row in figure.rows] == titles
 
 
-def test_of_several_runs_each_case_heads_a_row_a_run_and_one_without_a_ratio_says_so(five: CompareFacts) -> None:
+def test_of_several_runs_each_case_heads_a_row_a_run_and_one_without_a_ratio_says_so(five: RunComparison) -> None:
     figure = figures(five, COST)[1]
     assert [row.label for row in figure.rows[:6]] == [
         "encrypt 64 B",
@@ -198,7 +198,7 @@ def test_a_verdict_is_told_by_shape_and_colour_and_word() -> None:
         assert f"var(--{LOOKS[mark.verdict].role})" in one
 
 
-def test_all_figures_of_a_kind_share_an_axis_that_holds_every_interval_and_one(five: CompareFacts) -> None:
+def test_all_figures_of_a_kind_share_an_axis_that_holds_every_interval_and_one(five: RunComparison) -> None:
     drawn = figures(five, COST)
     assert len({figure.axis for figure in drawn}) == 1
     axis = drawn[0].axis
@@ -209,7 +209,7 @@ def test_all_figures_of_a_kind_share_an_axis_that_holds_every_interval_and_one(f
     assert axis.low < min(low, 1) < max(high, 1) < axis.high
 
 
-def test_conditions_that_differ_are_marked_and_the_others_are_folded_away(five: CompareFacts) -> None:
+def test_conditions_that_differ_are_marked_and_the_others_are_folded_away(five: RunComparison) -> None:
     page = compare_page(five)
     differing = page.partition('class="runs"')[2].partition("</table>")[0]
     machine = re.search(r'<tr><th scope="row">Machine</th>(.*?)</tr>', differing)
@@ -223,7 +223,7 @@ def test_conditions_that_differ_are_marked_and_the_others_are_folded_away(five: 
     assert "Of A and C, cases with a number that are not compared: 1 in A alone." in words_of(page)
 
 
-def test_the_page_stands_alone_and_its_headings_and_ids_are_in_order(five: CompareFacts) -> None:
+def test_the_page_stands_alone_and_its_headings_and_ids_are_in_order(five: RunComparison) -> None:
     page = compare_page(with_energy(five))
     outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "http" not in outside.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
@@ -235,19 +235,19 @@ def test_the_page_stands_alone_and_its_headings_and_ids_are_in_order(five: Compa
 
 
 def test_every_figure_of_the_page_has_its_four_files_with_the_numbers_that_it_draws(
-    five: CompareFacts, tmp_path: Path
+    five: RunComparison, tmp_path: Path
 ) -> None:
-    facts = with_energy(five)
-    written = write_compare_figures(tmp_path, facts)
-    page = compare_page(facts)
+    found = with_energy(five)
+    written = write_compare_figures(tmp_path, found)
+    page = compare_page(found)
     names = re.findall(r'<figure data-name="([a-z0-9-]+)"', page)
     assert len(names) == page.count("<figure") == len(set(names)) == 10
-    expected = {f"{facts.files_of}--{name}.{kind}" for name in names for kind in ("png", "svg", "pdf", "csv")}
+    expected = {f"{found.files_of}--{name}.{kind}" for name in names for kind in ("png", "svg", "pdf", "csv")}
     assert {file.name for file in tmp_path.iterdir()} == expected
     assert written == len(expected)
     for measure in (ENERGY, COST):
-        for figure in figures(facts, measure):
-            stem = tmp_path / f"{facts.files_of}--{figure.name}"
+        for figure in figures(found, measure):
+            stem = tmp_path / f"{found.files_of}--{figure.name}"
             numbers = pl.read_csv(f"{stem}.csv")
             drawn = sorted(mark.ratio for row in figure.rows for mark in row.marks if row.label != "A laptop")
             alone = sum(len(row.marks) for row in figure.rows if row.label == "A laptop")
@@ -262,7 +262,7 @@ def test_every_figure_of_the_page_has_its_four_files_with_the_numbers_that_it_dr
             )
 
 
-def test_a_comparison_without_a_ratio_has_nothing_to_export(two: CompareFacts, tmp_path: Path) -> None:
+def test_a_comparison_without_a_ratio_has_nothing_to_export(two: RunComparison, tmp_path: Path) -> None:
     rows = two.others[0].rows.with_columns(ratio=pl.lit(None, pl.Float64))
     with pytest.raises(EvidenceError, match="no case has a ratio"):
         write_compare_figures(tmp_path / "none", replace(two, others=[replace(two.others[0], rows=rows)]))
@@ -314,13 +314,13 @@ def test_a_page_holds_eight_runs_and_refuses_nine(runs: dict[str, str], tmp_path
 MOST_B = 2_500_000
 
 
-def test_a_page_of_eight_runs_of_four_hundred_cases_is_no_heavier_than_a_page_may_be(five: CompareFacts) -> None:
+def test_a_page_of_eight_runs_of_four_hundred_cases_is_no_heavier_than_a_page_may_be(five: RunComparison) -> None:
     """As eight runs of papers/quick: 407 cases, of which each has a row a run in the table and in a figure."""
     rows = five.others[0].rows.filter(pl.col("ratio").is_not_null())
     many = pl.concat([rows.with_columns(payload_B=pl.lit(64 + step).cast(pl.Int64)) for step in range(32)])[:407]
     name = "papers-quick-20261122-2100-a4c2"
     others = [
-        replace(one, rows=many, side=replace(one.side, name=name, run=name, letter=letter))
+        replace(one, rows=many, side=replace(one.side, name=name, letter=letter))
         for one, letter in zip([five.others[0]] * 7, "BCDEFGH", strict=True)
     ]
     page = compare_page(replace(five, others=others))
@@ -343,7 +343,7 @@ def test_marks_in_one_place_are_drawn_once_and_those_of_one_look_in_one_path() -
     assert sorted(path.count("M") for path in paths) == [1, 2]
 
 
-def test_the_page_says_why_joules_by_cards_are_not_compared(two: CompareFacts) -> None:
+def test_the_page_says_why_joules_by_cards_are_not_compared(two: RunComparison) -> None:
     assert "Joules by a device card are not compared: by one card they are the cycles" in words_of(compare_page(two))
 
 
@@ -351,7 +351,7 @@ Seen = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def visits(five: CompareFacts, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+def visits(five: RunComparison, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """What each of four readers saw."""
     page = tmp_path_factory.mktemp("browser") / "compare.html"
     page.write_text(compare_page(with_energy(five)), encoding="utf-8")

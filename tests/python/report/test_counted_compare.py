@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from support.counted_runs import M0PLUS, M4, STUDY, Replayed
-from wattlock.cli.compare_counted import counted_compare_facts
-from wattlock.report import counted_compare
+from wattlock.report.compare_page import sections
+from wattlock.report.compared import run_comparison
 from wattlock.run.begin import Request, measure
-from wattlock.run.compare_counts import compare
-from wattlock.run.counts import open_counted
+from wattlock.run.compare import compare
+from wattlock.run.result import open_run
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,9 @@ MORE: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {"one"
 
 def answered(*runs: Path) -> str:
     """The sentence of the answer, without marks."""
-    found = [run for run in map(open_counted, map(str, runs)) if run is not None]
-    facts = counted_compare_facts(list(map(str, runs)), compare(found[0], found[1:]), None, ())
-    lead = re.search('<p class="lead">(.*?)</p>', counted_compare.sections(facts))
+    first, *others = map(open_run, runs)
+    compared = run_comparison(list(map(str, runs)), compare(first, others))
+    lead = re.search('<p class="lead">(.*?)</p>', sections(compared))
     assert lead is not None
     return re.sub("<[^>]+>", "", lead[1]).replace("\u00a0", " ")
 

@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 
 from support import report_frames
-from wattlock.report import RunFacts
+from wattlock.energy.device_cards import Device
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
 from wattlock.report.chip import SHAPES, chip, chips, stylesheet
 from wattlock.report.discharges import discharge_section
-from wattlock.report.facts import DischargeFacts
 from wattlock.report.formats import estimate, interval
 from wattlock.report.look import DARK, LIGHT
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
@@ -21,14 +20,15 @@ from wattlock.report.page import write_report
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
-RUN = report_frames.run_facts(ESTIMATES)
+RUN = report_frames.result(ESTIMATES)
+CARD = report_frames.card()
 ENERGY = [name for name in ESTIMATES.columns if name.startswith("energy")]
 
 
-def written(folder: Path, run: RunFacts = RUN, estimates: pl.DataFrame = ESTIMATES) -> str:
+def written(folder: Path, estimates: pl.DataFrame = ESTIMATES, card: Device | None = CARD) -> str:
     """The page as text."""
     path = folder / "report.html"
-    write_report(path, run, estimates, RANKING)
+    write_report(path, replace(RUN, estimates=estimates), estimates, card)
     return path.read_text(encoding="utf-8")
 
 
@@ -83,7 +83,7 @@ def test_the_main_figure_draws_joules_cheapest_first_with_their_intervals_and_th
 
 
 def test_without_joules_the_main_figure_draws_cpu_time(tmp_path: Path) -> None:
-    bars, caption = bars_of(written(tmp_path, replace(RUN, device=None), ESTIMATES.drop(ENERGY)))
+    bars, caption = bars_of(written(tmp_path, ESTIMATES.drop(ENERGY), None))
     assert bars[0].startswith("µs a call, at the median clock. AES-128 ")
     assert "CPU time of encrypting" in caption
     assert "measured" in caption
@@ -184,10 +184,7 @@ def test_a_bar_that_is_not_resolved_is_hollow_and_the_caption_says_so() -> None:
 
 
 def test_the_levels_of_a_battery_and_its_joules_carry_their_chip() -> None:
-    curves = pl.DataFrame(
-        {"task": ["a", "a"], "payload_B": [64, 64], "operations": [0, 9], "level_percent": [90.0, 80.0]}
-    ).with_columns(evidence=pl.lit("measured"))
-    section = discharge_section(DischargeFacts("BAT0", 1.0, pl.DataFrame(), curves))
+    section = discharge_section(report_frames.discharged(RUN))
     caption = section[section.index("<figcaption>") : section.index("</figcaption>")]
     assert chip("measured") in caption
     assert f"Joules {chip('measured')}" in section[: section.index("<figcaption>")]

@@ -10,13 +10,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+import polars as pl
 import pytest
 
 from support import papers_made_up as worlds
-from support import papers_run
+from support import papers_run, report_frames
 from support.counted_runs import M0PLUS, M4
 from support.papers_run import PAPERS, material
 from support.tools import missing
@@ -26,24 +28,22 @@ from wattlock.papers.counted_claims import CoreJudged, judge_counted
 from wattlock.papers.implementations import ERA
 from wattlock.papers.judge import DECIDED, OPEN, Basis, Effect, Evidence, failing
 from wattlock.papers.literature import THEMES
+from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import headlines
 from wattlock.papers.themes import JUDGES, judge_all
-from wattlock.report.papers_page import LONG_LETTERS, PapersFacts, counts, exhibit_name, papers_page
+from wattlock.report.papers_page import LONG_LETTERS, counts, exhibit_name, papers_page
+from wattlock.report.papers_runs import JudgedRuns
 from wattlock.report.verdict_table import SHORT, amounts, by_names, strip
 
 LIMIT_S = 240
 MOST_B = 2_500_000
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FACTS = PapersFacts(
-    studies=["papers-quick"],
-    runs=["papers-quick-1"],
-    created="2026-11-21T03:25:47+00:00",
-    duration_s=71.0,
-    host=[("Processor", "a core & <another>")],
-    command=["wattlock papers --length quick"],
-    joules="Joules here are assumed.",
-    warnings=["26% of the batches were disturbed"],
-)
+
+
+class MadeUpRuns(JudgedRuns):
+    """A run that lies nowhere, so that no command finds it."""
+
+    command = ["wattlock papers --length quick"]  # noqa: RUF012 - in place of a property
 
 
 def evidence(**changes: Any) -> Evidence:
@@ -52,8 +52,18 @@ def evidence(**changes: Any) -> Evidence:
     return Evidence(**(given | changes))
 
 
+def runs(cores: Sequence[CoreJudged] = ()) -> JudgedRuns:
+    found = report_frames.result(papers_run.estimates(), pl.DataFrame(), id="papers-quick")
+    header = report_frames.header(model_name="a core & <another>")
+    found = replace(found, plan={**found.plan, "id": "papers-quick-1"}, header=header)
+    notes = ["26% of the batches were disturbed"]
+    return MadeUpRuns(
+        [found.id], Gathered(evidence(), material(), [found], found.estimates, notes), MaterialOptions(), cores
+    )
+
+
 def made(cores: Sequence[CoreJudged] = (), **changes: Any) -> str:
-    return papers_page(FACTS, PAPERS, judge_all(evidence(**changes)), show_all(material()), cores)
+    return papers_page(runs(cores), judge_all(evidence(**changes)), show_all(material()))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +89,7 @@ def read_by_people(page: str) -> str:
 
 
 def test_negative_numbers_have_a_minus_sign_and_no_hyphen(page: str) -> None:
-    for made_page in (page, papers_page(FACTS, PAPERS, [worlds_judged("fails", one) for one in PAPERS.claims], [])):
+    for made_page in (page, papers_page(runs(), [worlds_judged("fails", one) for one in PAPERS.claims], [])):
         words = read_by_people(made_page)
         assert "−" in words
         assert re.findall(r"(?<![\w.\-–/])-[\d.]+", words) == []
@@ -271,7 +281,7 @@ def test_without_any_case_the_page_still_stands_and_judges_by_tables_alone() -> 
     empty = papers_run.estimates().clear()
     shown = show_all(material(estimates=empty, sent=[], curves=None, capture=None))
     judgements = judge_all(evidence(estimates=empty, transfers=[]))
-    html = papers_page(FACTS, PAPERS, judgements, shown)
+    html = papers_page(runs(), judgements, shown)
     assert counts(judgements)["not tested"] > 45
     assert html.count("Missing:") > 30
 

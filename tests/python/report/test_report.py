@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import report_frames
-from wattlock.report import EvidenceMix, NothingToDraw, RunFacts, figures
+from wattlock.analysis.estimate import CanaryClock
+from wattlock.energy.device_cards import Device
+from wattlock.report import EvidenceMix, NothingToDraw, figures
 from wattlock.report.answer import answer
 from wattlock.report.cases import cases_table
 from wattlock.report.chip import SHAPES
@@ -27,20 +30,20 @@ from wattlock.report.page import SECTIONS, write_report
 from wattlock.report.quantities import drawn
 from wattlock.report.scales import bounds_of, spread_labels
 from wattlock.report.tables import ranking_tables
+from wattlock.run.result import Result
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
-RUN = report_frames.run_facts(ESTIMATES)
+RUN = report_frames.result(ESTIMATES)
+CARD = report_frames.card()
 MOST_B = 2_500_000
 ENERGY = [name for name in ESTIMATES.columns if name.startswith("energy")]
 
 
-def written(
-    folder: Path, run: RunFacts = RUN, estimates: pl.DataFrame = ESTIMATES, ranking: pl.DataFrame = RANKING
-) -> str:
+def written(folder: Path, run: Result = RUN, card: Device | None = CARD) -> str:
     """The page as text."""
     path = folder / "report.html"
-    write_report(path, run, estimates, ranking)
+    write_report(path, run, run.estimates, card)
     return path.read_text(encoding="utf-8")
 
 
@@ -74,7 +77,7 @@ def test_a_page_of_six_hundred_cases_of_two_libraries_is_no_heavier_than_a_page_
     """As papers/quick, which has 510: 1.84 MB."""
     again = ESTIMATES.with_columns(provider=pl.lit("openssl"), case=pl.col("case") + ESTIMATES.height)
     both = pl.concat([ESTIMATES, again])
-    page = written(tmp_path, report_frames.run_facts(both), both, report_frames.ranking(both))
+    page = written(tmp_path, report_frames.result(both))
     assert page.count('<tr data-state="') >= 600
     assert len(page.encode()) <= MOST_B
 
@@ -215,28 +218,28 @@ def test_the_energy_axis_says_what_its_joules_rest_on() -> None:
 
 
 def test_the_card_and_what_would_narrow_its_interval_stand_beside_the_joules(html: str) -> None:
-    assert RUN.device
-    for words in (RUN.device.name, *RUN.device.notes, RUN.device.narrowed_by):
-        assert words in visible(html)
+    for words in (CARD.name, CARD.card.title, CARD.card.note, CARD.card.narrowed_by):
+        assert words
+        assert escape(words) in visible(html)
 
 
 def test_a_run_without_joules_says_why_and_names_the_command(tmp_path: Path) -> None:
-    shown = visible(written(tmp_path, replace(RUN, device=None), ESTIMATES.drop(ENERGY)))
+    shown = visible(written(tmp_path, replace(RUN, estimates=ESTIMATES.drop(ENERGY)), None))
     assert "no meter was read and no device card was named" in shown
     assert "wattlock run first-look --device CARD" in shown
     assert "µJ" not in shown
 
 
 def test_a_card_that_could_value_nothing_is_named_as_the_reason(tmp_path: Path) -> None:
-    shown = visible(written(tmp_path, RUN, with_energy_columns(ESTIMATES.drop(ENERGY))))
+    shown = visible(written(tmp_path, replace(RUN, estimates=with_energy_columns(ESTIMATES.drop(ENERGY)))))
     assert "the card x86-server-assumed was named, but no case" in shown
 
 
 def test_an_invalid_run_says_so_loudly_and_its_numbers_stand_unranked(tmp_path: Path) -> None:
-    reason = "The two copies differ by 0.9 % (0.6 to 1.2 %)."
-    html = written(tmp_path, replace(RUN, valid=False, reasons=[reason]))
+    invalid = replace(RUN, verdicts=[report_frames.FAILED, report_frames.SLOWDOWN])
+    html = written(tmp_path, invalid)
     assert re.search(r'role="alert">.*This run is invalid', html)
-    assert reason in visible(html)
+    assert invalid.reasons[0] in visible(html)
     assert "<figure" not in html
     assert "is the cheapest" not in html
     assert '<tr data-state="resolved"' not in html
@@ -248,17 +251,19 @@ def test_an_invalid_run_says_so_loudly_and_its_numbers_stand_unranked(tmp_path: 
 
 
 def test_the_page_says_of_each_self_check_whether_it_passed_failed_or_is_not_resolved(tmp_path: Path) -> None:
-    checks = [replace(RUN.self_checks[0], verdict="passed"), replace(RUN.self_checks[1], verdict="not resolved")]
-    shown = visible(written(tmp_path, replace(RUN, self_checks=checks)))
-    assert f"Self-checks: {checks[0].name} passed and {checks[1].name} not resolved." in shown
-    assert "Self-checks passed." in visible(written(tmp_path, replace(RUN, self_checks=checks[:1])))
+    checks = [report_frames.PASSED, replace(report_frames.SLOWDOWN, state="not resolved")]
+    shown = visible(written(tmp_path, replace(RUN, verdicts=checks)))
+    assert "Self-checks: A/A test passed and injected slowdown not resolved." in shown
+    assert "Self-checks passed." in visible(written(tmp_path, replace(RUN, verdicts=checks[:1])))
 
 
 def test_a_core_whose_cycles_are_not_known_is_reported_by_its_times(tmp_path: Path) -> None:
     cycles = [name for name in ESTIMATES.columns if name.startswith("cycles")]
     blind = ESTIMATES.with_columns(pl.lit(None, pl.Float64).alias(name) for name in cycles)
     ranks = RANKING.with_columns(pl.lit(None, pl.Float64).alias(name) for name in RANKING.columns if "cycles" in name)
-    shown = visible(written(tmp_path, replace(RUN, canary_GHz=None), blind, ranks))
+    shown = visible(
+        written(tmp_path, replace(RUN, clocks={None: CanaryClock(256.3, None)}, estimates=blind, ranks=ranks))
+    )
     assert "not known on this core, so there are no cycles" in shown
     assert re.search(r"AES-128 is the cheapest of 13 ciphers at [\d.]+ µJ per byte \([^)]*\)\. ", shown)
     assert re.search(r"3DES is the most expensive at [\d.]+ µJ per byte \([^)]*\): \d+ times the time ", shown)
@@ -315,7 +320,8 @@ def test_one_cipher_of_two_providers_gets_two_rows_with_their_names() -> None:
 def test_text_from_a_run_cannot_become_markup(tmp_path: Path) -> None:
     evil = '</script><script>alert("x")</script><b title="'
     bad = ESTIMATES.with_columns(reason=pl.lit(evil), cipher=pl.col("cipher").replace("aes128-cbc", evil))
-    html = written(tmp_path, replace(RUN, title=evil, warnings=[evil], host=[(evil, evil)]), bad)
+    run = replace(report_frames.result(bad, RANKING, title=evil), told=(evil,))
+    html = written(tmp_path, replace(run, header=report_frames.header(model_name=evil)))
     assert "<script>alert" not in html
     assert "<b title" not in html
 
@@ -455,7 +461,7 @@ def test_a_case_of_one_process_is_drawn_without_the_interval_that_has_no_end(tmp
     alone = frame.with_columns(**ends, processes=pl.lit(1, frame.schema["processes"]), state=pl.lit("unresolved"))
     shown = drawn(alone.with_columns(name="cipher"), "cycles_per_byte")
     assert shown["low"].null_count() == shown["high"].null_count() == shown.height > 0
-    write_report(tmp_path / "page.html", report_frames.run_facts(alone), alone, RANKING.clear())
+    write_report(tmp_path / "page.html", report_frames.result(alone, RANKING.clear()), alone)
 
 
 def test_an_axis_has_finite_ends_whatever_an_interval_has() -> None:
@@ -482,7 +488,7 @@ def test_the_longest_time_is_the_least_throughput_and_the_shortest_the_greatest(
 
 
 def test_a_run_by_a_way_names_device_core_class_and_way_before_its_figures(tmp_path: Path) -> None:
-    far = [("Processor", "Cortex-A72"), ("Core class", "big"), ("Reached by", "ssh")]
-    page = written(tmp_path, replace(RUN, host=far))
+    far = replace(RUN, header=report_frames.header(model_name="Cortex-A72", core_class="big"))
+    page = written(tmp_path, replace(far, plan={**far.plan, "way": "ssh"}))
     assert "Cortex-A72, big, reached by ssh" in page.partition("How it was measured</h2>")[0]
-    assert "reached by" not in written(tmp_path, replace(RUN, host=[*far[:2], ("Reached by", "local")]))
+    assert "reached by" not in written(tmp_path, far).partition("How it was measured</h2>")[0]

@@ -10,9 +10,7 @@ import pytest
 
 from support import report_frames
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report import DeviceFacts, RunFacts
 from wattlock.report.drawing import SMALL, width_of
-from wattlock.report.facts import DischargeFacts
 from wattlock.report.figure_files import drawing_svg, figure_name
 from wattlock.report.main_figure import main_figure
 from wattlock.report.page import write_report
@@ -20,21 +18,13 @@ from wattlock.report.report_files import write_report_figures
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
-CURVES = pl.DataFrame(
-    {"task": ["a", "a"], "payload_B": [64, 64], "operations": [0, 9], "level_percent": [90.0, 80.0]},
-).with_columns(evidence=pl.lit("measured"))
-ROWS = pl.DataFrame(
-    {"cipher": ["aes128-cbc"], "provider": ["rustcrypto"], "operation": ["encrypt"], "payload_B": [64], "calls": [9]}
-    | {name: [1.0] for name in ("hours", "from_percent", "to_percent", "calls_per_percent", "energy_uJ")}
-    | {name: [1.0] for name in ("energy_low_uJ", "energy_high_uJ")}
-    | {"state": ["resolved"], "reason": [None]}
-)
-RUN = replace(report_frames.run_facts(ESTIMATES), discharge=DischargeFacts("a gauge", 1.0, ROWS, CURVES))
+ALONE = report_frames.result(ESTIMATES)
+RUN = report_frames.discharged(ALONE)
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<svg"}
 
 
-def page(folder: Path, run: RunFacts = RUN) -> str:
-    write_report(folder / "report.html", run, ESTIMATES, RANKING)
+def page(folder: Path) -> str:
+    write_report(folder / "report.html", RUN, ESTIMATES, report_frames.card())
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -42,7 +32,7 @@ def page(folder: Path, run: RunFacts = RUN) -> str:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, int]:
     """The page, the folder of its files, and how many were said to be written."""
     folder = tmp_path_factory.mktemp("exported")
-    return page(folder), folder / "figures", write_report_figures(folder / "figures", RUN, ESTIMATES, RANKING)
+    return page(folder), folder / "figures", write_report_figures(folder / "figures", RUN, ESTIMATES)
 
 
 def test_every_picture_of_the_page_is_a_figure_with_a_name_of_its_own(exported: tuple[str, Path, int]) -> None:
@@ -98,32 +88,31 @@ def test_joules_of_two_kinds_are_two_figures_with_files_of_their_own(tmp_path: P
     mixed = ESTIMATES.with_columns(
         energy_evidence=pl.when(pl.col("family") == "3des").then(pl.lit("modelled")).otherwise("energy_evidence")
     )
-    run = replace(RUN, device=DeviceFacts("a card", "assumed"))
-    write_report_figures(tmp_path, run, mixed, RANKING)
+    write_report_figures(tmp_path, RUN, mixed)
     energy = [file for file in tmp_path.glob("*.csv") if "energy-of-encrypting-1500" in file.name]
     assert sorted(kind for file in energy for kind in set(pl.read_csv(file)["evidence"])) == ["assumed", "modelled"]
 
 
 def test_an_invalid_run_has_no_figure_to_write(tmp_path: Path) -> None:
     with pytest.raises(EvidenceError, match="it is invalid, so that its numbers are not results"):
-        write_report_figures(tmp_path / "figures", replace(RUN, valid=False, discharge=None), ESTIMATES, RANKING)
+        write_report_figures(tmp_path / "figures", replace(ALONE, verdicts=[report_frames.FAILED]), ESTIMATES)
     with pytest.raises(EvidenceError, match="no case has a number to draw"):
-        write_report_figures(tmp_path / "figures", replace(RUN, discharge=None), ESTIMATES.clear(), RANKING.clear())
+        write_report_figures(tmp_path / "figures", report_frames.result(ESTIMATES, RANKING.clear()), ESTIMATES.clear())
     assert not (tmp_path / "figures").exists()
     # What a battery's gauge logged needs none of the run's self-checks, and stands on the page of an invalid run too.
-    assert write_report_figures(tmp_path / "figures", replace(RUN, valid=False), ESTIMATES, RANKING) == 4
+    assert write_report_figures(tmp_path / "figures", replace(RUN, verdicts=[report_frames.FAILED]), ESTIMATES) == 4
 
 
 def test_a_folder_that_can_not_be_written_is_refused_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"--export .*/file/figures: Not a directory"):
-        write_report_figures(tmp_path / "file" / "figures", RUN, ESTIMATES, RANKING)
+        write_report_figures(tmp_path / "file" / "figures", RUN, ESTIMATES)
 
 
 def test_files_of_an_earlier_export_are_written_over(tmp_path: Path) -> None:
     stem = tmp_path / f"{RUN.id}--setting-up-a-key.csv"
     stem.write_text("old")
-    write_report_figures(tmp_path, RUN, ESTIMATES, RANKING)
+    write_report_figures(tmp_path, RUN, ESTIMATES)
     assert pl.read_csv(stem)["name"].len() > 1
 
 

@@ -14,9 +14,10 @@ from support.tools import compiling, needs
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.run import adapters, begin, counts
+from wattlock.run import adapters, begin
 from wattlock.run.begin import Request
 from wattlock.run.libraries import named_libraries
+from wattlock.run.result import read
 from wattlock.store import RunFolder
 
 EXAMPLE = TREE / "examples" / "board"
@@ -92,7 +93,7 @@ def test_code_of_ones_own_is_counted_beside_the_catalogues(tmp_path: Path, monke
     words = ["run", str(EXAMPLE / "xtea.toml"), "--on", "qemu:cortex-m4", "--library", f"mine={EXAMPLE}"]
     assert cli.answer([*words, "--out", "run"]) == 0
     folder = RunFolder.open("run")
-    found = counts.read(folder).estimates
+    found = read(folder).estimates
     assert found["state"].to_list() == ["counted"] * 8
     assert found.filter(pl.col("provider") == "mine")["version"].to_list() == ["1.0.0"] * 4
     named = [record["adapter"]["licence"] for record in folder.records("count") if record.get("adapter")]

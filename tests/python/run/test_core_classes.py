@@ -11,7 +11,6 @@ from support import scripted_probe
 from support.scripted_probe import install, requested
 from support.virtual_runs import study_of, write_study
 from wattlock.analysis.comparison import compare_core_classes
-from wattlock.cli.facts import facts
 from wattlock.cli.table import short
 from wattlock.energy.device_cards import without_card
 from wattlock.errors import InputError, ProbeError, StudyError
@@ -97,7 +96,7 @@ def test_the_self_checks_are_judged_and_the_ciphers_ranked_by_kind_of_core(hybri
 
 def test_the_report_compares_the_kinds_and_draws_the_first(hybrid: tuple[Path, Result], tmp_path: Path) -> None:
     _, result = hybrid
-    write_report(tmp_path / "report.html", facts(result, None), without_card(result.estimates), result.ranking)
+    write_report(tmp_path / "report.html", result, without_card(result.estimates))
     page = (tmp_path / "report.html").read_text()
     section = page[page.index('<section id="cores"') : page.index('<section id="ranking"')]
     assert "At the median of 4 cases the little cores take 3.00 times the time of the big ones" in section

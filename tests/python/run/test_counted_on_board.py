@@ -11,7 +11,7 @@ from support.tools import compiling, needs
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.errors import CasesFailed
-from wattlock.run import counts
+from wattlock.run.result import read
 from wattlock.store import RunFolder
 
 PLAYED = TREE / "crates" / "probe" / "tests" / "all"
@@ -47,9 +47,9 @@ def test_a_board_that_is_reset_in_its_first_case_loses_that_case_alone(
     finally:
         subprocess.run(["kill", Path("pid").read_text().strip()], check=False)
     assert "the board was reset in this case" in capsys.readouterr().err
-    found = counts.read(RunFolder.open("run"))
+    found = read(RunFolder.open("run"))
     assert found.is_sealed
-    assert (found.board, found.evidence) == ("mine", "measured")
+    assert (found.core.board, found.evidence) == ("mine", "measured")
     rows = found.estimates.sort("payload_B")
     assert rows["state"].to_list() == ["failed", "counted", "counted"]
     # Its clock says one more with each call.

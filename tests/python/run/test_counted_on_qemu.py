@@ -8,7 +8,7 @@ import pytest
 from support.tools import compiling, needs
 from support.tree import require_programs
 from wattlock import cli
-from wattlock.run import counts
+from wattlock.run.result import read
 from wattlock.store import RunFolder
 
 STUDY = """
@@ -50,7 +50,7 @@ def test_a_run_on_an_emulated_cortex_m4_is_counted_sealed_and_drawn_and_repeats_
     for name in ("first", "second"):
         assert cli.answer(["run", "three.toml", "--on", "qemu:cortex-m4", "--out", name]) == 0
         assert "takes the fewest core cycles" in Path(name, "report.html").read_text(encoding="utf-8")
-    first, second = (counts.read(RunFolder.open(name)) for name in ("first", "second"))
+    first, second = (read(RunFolder.open(name)) for name in ("first", "second"))
     assert first.is_sealed
     assert first.estimates.equals(second.estimates)
     assert first.estimates["state"].to_list() == ["counted"] * 16

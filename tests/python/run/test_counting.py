@@ -10,9 +10,10 @@ import pytest
 from support.counted_runs import C3, CASES, M4, STUDY, Replayed
 from support.tree import require_programs
 from wattlock.errors import InputError, ProbeError, StudyError
-from wattlock.run import begin, counting, counts
+from wattlock.run import begin, counting
 from wattlock.run.begin import Request
 from wattlock.run.energy import MeterChoice
+from wattlock.run.result import read
 from wattlock.run.session import Silent
 from wattlock.store import RunFolder
 from wattlock.targets.target import hear
@@ -43,7 +44,7 @@ def test_each_family_is_one_process_and_the_run_is_sealed_without_self_checks(st
     assert {line["role"] for plan in target.asked for line in plan if line["kind"] == "case"} == {"study"}
     assert {plan[0]["seed"] for plan in target.asked} == {counting.SEED}
     assert RunFolder.open(folder.path).complete() == frozenset(range(4))
-    found, recorded = counts.read(folder), counts.read(RunFolder.open(M4))
+    found, recorded = read(folder), read(RunFolder.open(M4))
     assert found.estimates.equals(recorded.estimates)
     assert found.estimates["state"].to_list() == ["counted"] * CASES
 
@@ -62,18 +63,18 @@ def test_a_large_family_is_kept_share_by_share_and_a_killed_run_loses_the_shares
     first, again = Killed(processes=1), Replayed()
     with pytest.raises(KeyboardInterrupt):
         begin.measure(str(study), target=first, out=tmp_path / "run")
-    assert counts.read(RunFolder.open(tmp_path / "run")).estimates["cycles"].count() == 4 * 2
+    assert read(RunFolder.open(tmp_path / "run")).estimates["cycles"].count() == 4 * 2
     begin.resume(str(tmp_path / "run"), again, libraries={}).measure(Silent())
     assert sum(len(plan) - 1 for plan in again.asked) == CASES - 4 * 2
     assert max(len(plan) - 1 for plan in again.asked) == 2
-    found, recorded = (counts.read(RunFolder.open(path)).estimates for path in (tmp_path / "run", M4))
+    found, recorded = (read(RunFolder.open(path)).estimates for path in (tmp_path / "run", M4))
     assert found.equals(recorded)
 
 
 def test_a_case_that_no_image_holds_fails_by_itself(study: Path, tmp_path: Path) -> None:
     study.write_text(STUDY.replace("[16, 64]", "[16, 65]"))
     folder = begin.measure(str(study), target=Replayed(), out=tmp_path / "run")
-    rows = counts.read(folder).estimates
+    rows = read(folder).estimates
     assert rows.filter(rows["state"] == "failed")["payload_B"].to_list() == [65] * 6
     assert set(rows["reason"].drop_nulls()) == {"no image holds it"}
     assert rows.filter(rows["state"] == "failed")["cycles"].null_count() == 6
@@ -98,7 +99,7 @@ def test_a_process_that_dies_takes_no_other_family_with_it_and_is_counted_when_t
     first = Replayed(codes={"ascon-aead128": 3})
     with pytest.raises(ProbeError, match="the image of it can't be run"):
         begin.measure(str(study), target=first, out=tmp_path / "run")
-    rows = counts.read(RunFolder.open(tmp_path / "run")).estimates
+    rows = read(RunFolder.open(tmp_path / "run")).estimates
     assert set(rows.filter(rows["state"] == "missing")["cipher"]) == {"ascon-aead128"}
     assert rows.filter(rows["state"] == "counted").height == CASES - 5
     again = Replayed()
@@ -106,7 +107,7 @@ def test_a_process_that_dies_takes_no_other_family_with_it_and_is_counted_when_t
     begun.measure(Silent())
     assert [line["cipher"] for plan in again.asked for line in plan if line["kind"] == "case"] == ["ascon-aead128"] * 5
     assert RunFolder.open(tmp_path / "run").is_sealed
-    rows = counts.read(RunFolder.open(tmp_path / "run")).estimates
+    rows = read(RunFolder.open(tmp_path / "run")).estimates
     assert rows["state"].to_list() == ["counted"] * CASES
 
 
@@ -120,7 +121,7 @@ def test_a_run_that_was_killed_amid_a_line_counts_what_it_lacks(study: Path, tmp
     again = Replayed()
     begin.resume(str(tmp_path / "run"), again, libraries={}).measure(Silent())
     assert sum(len(plan) - 1 for plan in again.asked) == CASES
-    rows = counts.read(RunFolder.open(tmp_path / "run")).estimates
+    rows = read(RunFolder.open(tmp_path / "run")).estimates
     assert rows["state"].to_list() == ["counted"] * CASES
 
 
@@ -158,7 +159,7 @@ def test_a_process_that_does_not_keep_to_its_plan_is_left_out(
 
     with pytest.raises(ProbeError, match=words):
         begin.measure(str(study), target=Replayed(changed=lie), out=tmp_path / "run")
-    rows = counts.read(RunFolder.open(tmp_path / "run")).estimates
+    rows = read(RunFolder.open(tmp_path / "run")).estimates
     assert set(rows.filter(rows["state"] == "missing")["cipher"]) == {"ascon-aead128"}
 
 
@@ -200,7 +201,7 @@ def test_ctrl_c_ends_the_processes_under_way_at_once_and_keeps_what_was_counted(
         begun.measure(Interrupting())
     assert time.monotonic() - start < 30
     assert not begun.folder.is_sealed
-    assert counts.read(RunFolder.open(tmp_path / "run")).estimates["cycles"].count()
+    assert read(RunFolder.open(tmp_path / "run")).estimates["cycles"].count()
 
 
 def test_a_run_goes_on_by_the_core_that_it_was_begun_on_alone(study: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from support.counting_probe import asked, install, waiting
 from support.tools import missing
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.run import counts
+from wattlock.run.result import read
 from wattlock.store import RunFolder
 from wattlock.targets import cluster
 from wattlock.targets import cluster as scheduling
@@ -144,7 +144,7 @@ def test_what_a_dead_worker_had_begun_is_counted_by_another_once(tmp_path: Path)
     again = [plan for plan in asked(program) if plan[1]["cipher"] == "aes128-ccm"]
     assert len(again) == 2
     assert again[0] == again[1]
-    assert counts.read(RunFolder.open("shared")).estimates.equals(counts.read(RunFolder.open(M4)).estimates)
+    assert read(RunFolder.open("shared")).estimates.equals(read(RunFolder.open(M4)).estimates)
 
 
 def test_a_worker_that_differs_or_lacks_something_is_refused_by_its_name(
@@ -280,7 +280,7 @@ def test_where_the_last_worker_or_the_scheduler_ends_what_was_counted_is_kept_an
     assert "Traceback" not in complained, complained
     assert cli.answer(["run", "--resume", "cut", *ON[:2]]) == 0
     assert sorted(count["case"] for count in RunFolder.open("cut").records("count")) == list(range(CASES))
-    assert counts.read(RunFolder.open("cut")).estimates.equals(counts.read(RunFolder.open(M4)).estimates)
+    assert read(RunFolder.open("cut")).estimates.equals(read(RunFolder.open(M4)).estimates)
 
 
 def test_ctrl_c_ends_what_workers_have_under_way_and_keeps_what_was_counted(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tupl
 @pytest.mark.usefixtures("here")
 def test_a_run_says_by_what_the_emulator_was_noticed() -> None:
     result, other = open_run("emulated"), open_run("measured")
-    assert (result.emulator, result.time_evidence) == (NOTICED, "emulated")
-    assert (other.emulator, other.time_evidence) == (None, "measured")
+    assert (result.emulator, result.evidence) == (NOTICED, "emulated")
+    assert (other.emulator, other.evidence) == (None, "measured")
 
 
 @pytest.mark.usefixtures("here")

@@ -14,7 +14,6 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from support.tree import TESTS
-from wattlock.cli.lab_drawing import drawing
 from wattlock.lab.app import make
 from wattlock.lab.collection import FOLDER, RUNS, Collection
 from wattlock.lab.pack import MEDIA_TYPE, packed
@@ -70,7 +69,7 @@ def filled(place: Path, runs: Sequence[Path] = SMALL) -> Collection:
 
 def asking(lab: Collection, targets: Sequence[str] = ()) -> TestClient:
     """Asks a lab without a network, and gives its errors as answers; `targets`: of its fleet."""
-    app = make(lab, drawing(), targets=targets)
+    app = make(lab, targets=targets)
     return TestClient(app, base_url=LOCAL, raise_server_exceptions=False, follow_redirects=False)
 
 
@@ -88,7 +87,7 @@ def below(lab: Collection) -> list[str]:
 @contextmanager
 def listening(lab: Collection) -> Iterator[str]:
     """The address of a lab that listens on loopback."""
-    server = uvicorn.Server(uvicorn.Config(make(lab, drawing()), port=0, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(make(lab), port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

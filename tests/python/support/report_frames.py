@@ -6,12 +6,19 @@ size that RustCrypto's generic builds show. The noise is seeded, so that every t
 
 import math
 import random
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.estimate import CanaryClock
 from wattlock.analysis.ranking import GROUP
-from wattlock.report import DeviceFacts, InputFacts, RunFacts, SelfCheck
+from wattlock.analysis.self_checks import Verdict
+from wattlock.energy.device_cards import Device
+from wattlock.energy.device_cards import load as load_card
+from wattlock.run.result import TIMED, Result
 
 CLOCK_HZ = 3.9e9
 CORE_W = 10.0
@@ -196,42 +203,101 @@ def ranking(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def run_facts(frame: pl.DataFrame) -> RunFacts:
-    """The facts of a valid run of this frame, with an assumed device card."""
-    return RunFacts(
-        study="first-look",
-        title="The papers' ciphers on this machine",
-        question="What does each of the papers' ciphers cost on this machine, in time, cycles and joules?",
-        id="first-look-20261121-0216-3f9a",
-        created="2026-11-21T02:16:08Z",
-        host=[
-            ("Processor", "Intel Xeon Platinum 8481C, 2 of 2 cores seen"),
-            ("Virtualisation", "KVM guest"),
-            ("Kernel", "Linux 6.1.0-28-cloud-amd64"),
-            ("Compiler", "rustc 1.89.0, release, LTO fat, one codegen unit"),
-            ("Probe", "wattlock-probe 0.1.0, 3b1f9c0d6ae27f41d4c2b8e95a6cdd0173f2a1e89c7b5f60142d8e3a9b7c6d5e"),
-            ("Governor, boost", "not visible"),
-        ],
-        duration_s=71.4,
-        cases=frame.height,
-        resolved=frame.filter(pl.col("state") == "resolved").height,
+@dataclass(frozen=True)
+class MadeUp(Result):
+    """A run of made-up frames; `ranks`: its ranking, and `told`: its warnings, in place of those of batches."""
+
+    ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
+    told: tuple[str, ...] = ()
+
+    @cached_property
+    def ranking(self) -> pl.DataFrame:
+        return self.ranks.clear() if self.reasons else self.ranks
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        return list(self.told)
+
+    @cached_property
+    def after_pause(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={"ratio": pl.Float64})
+
+    @cached_property
+    def crossings(self) -> list[str]:
+        return []
+
+
+PASSED = Verdict("A/A test", 1.0002, 0.9991, 1.0013, 1.0, "passed", 8)
+SLOWDOWN = Verdict("injected slowdown", 1.0169, 1.0158, 1.0181, 61 / 60, "passed", 8)
+FAILED = replace(PASSED, measured=1.031, low=1.029, high=1.033, state="failed")
+BATCHES = 61_884
+
+
+def card() -> Device:
+    """The card by which the frame is valued."""
+    return load_card("x86-server-assumed")
+
+
+def header(**hardware: Any) -> dict[str, Any]:
+    """The header of its first process."""
+    build: dict[str, Any] = {"rustc": "rustc 1.89.0", "opt_level": "3", "lto": "fat", "flags": None, "isa": "x86_64"}
+    build |= {"commit": "3b1f9c0d", "dirty": False, "lock_sha256": "b" * 64}
+    fingerprint = {
+        "hardware": {"model_name": "Intel Xeon Platinum 8481C, 2 of 2 cores seen"} | hardware,
+        "kernel": {"os": "Linux", "release": "6.1.0-28-cloud-amd64", "clock_source": "tsc"},
+        "virtualisation": {"hypervisor": True, "product": "KVM", "emulator": None},
+        "power": {"governor": None},
+        "build": build,
+    }
+    return {"fingerprint": fingerprint}
+
+
+def discharged(run: MadeUp) -> MadeUp:
+    """The same run with a battery that its first case emptied by ten percent in an hour."""
+    battery = {"name": "a gauge", "gain_relative_uncertainty": 0.01, "quantum_nJ": 3.6e10, "update_period_ns": 1e9}
+    line = {"case": 0, "process": 1, "error": None, "charge_uAh": None, "voltage_uV": None}
+    levels = [
+        line
+        | {"unix_ns": hour * 3_600 * 10**9, "repeats_done": 9 * hour, "level_percent": 90 - 10 * hour}
+        | {"energy_nJ": (90 - 10 * hour) * 10**12}
+        for hour in (0, 1)
+    ]
+    case = {"case": 0, "cipher": "aes128-cbc", "provider": "rustcrypto", "operation": "encrypt", "payload_B": 64}
+    return replace(run, battery=battery, levels=levels, cases=[case | {"data": "random"}])
+
+
+def result(frame: pl.DataFrame, ranks: pl.DataFrame | None = None, **study: Any) -> MadeUp:
+    """A valid run of this frame."""
+    plan: Mapping[str, Any] = {
+        "id": "first-look-20261121-0216-3f9a",
+        "created": "2026-11-21T02:16:08Z",
+        "probe_sha256": "3b1f9c0d6ae27f41d4c2b8e95a6cdd0173f2a1e89c7b5f60142d8e3a9b7c6d5e",
+        "wattlock": "0.1.0",
+        "seed": 7,
+        "way": "local",
+        "device": None,
+        "study": {
+            "id": "first-look",
+            "title": "The papers' ciphers on this machine",
+            "question": "What does each of the papers' ciphers cost on this machine, in time, cycles and joules?",
+            "looks": [5, 8],
+            "smallest_effect_percent": 1.0,
+        }
+        | study,
+    }
+    return MadeUp(
+        plan=plan,
+        header=header(),
+        estimates=frame,
         processes=30,
-        batches=61_884,
-        clean_share=0.931,
-        canary_GHz=(3.902, 3.641, 4.087),
-        self_checks=[
-            SelfCheck("A/A test, two copies of one function", 1.0002, 0.9991, 1.0013, 1.0, "passed"),
-            SelfCheck("Injected slowdown, 61 calls against 60", 1.0169, 1.0158, 1.0181, 61 / 60, "passed"),
-            SelfCheck("Empty case, cycles a call", 4.1, 4.0, 4.2, None, "no truth known"),
-        ],
-        valid=True,
-        reasons=[],
-        device=DeviceFacts(
-            "x86-server-assumed",
-            "assumed",
-            ["10 W for one busy core, a factor of two either way: nobody measured it on this machine."],
-            "a machine whose RAPL counters can be read, or a meter in the supply line",
-        ),
-        inputs=[InputFacts(kind, FILE_B, f"{index:x}" * 64) for index, kind in enumerate(KINDS, 10)],
-        warnings=["The core clock wandered by 12 % (canary p95/p5 = 1.12): times are less sure than cycles."],
+        wall_s=71.4,
+        is_sealed=True,
+        quantities=TIMED,
+        inputs=[{"data": kind, "size_B": FILE_B, "sha256": f"{index:x}" * 64} for index, kind in enumerate(KINDS, 10)],
+        verdicts=[PASSED, SLOWDOWN],
+        clocks={None: CanaryClock(256.3, 1000, 3.641, 3.902, 4.087)},
+        batches=BATCHES,
+        causes={"switch": round(0.069 * BATCHES)},
+        ranks=ranking(frame) if ranks is None else ranks,
+        told=("The core clock wandered by 12 % (canary p95/p5 = 1.12): times are less sure than cycles.",),
     )

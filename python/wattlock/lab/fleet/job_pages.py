@@ -38,7 +38,7 @@ from wattlock.lab.fleet.queue import OPEN, TASK_FIELDS, Job, Queue, State, refus
 from wattlock.lab.layout import choice, page, section
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.report import formats
-from wattlock.report.compare_facts import MOST_SIDES
+from wattlock.report.compared import MOST_SIDES
 from wattlock.report.markup import cell, commands, paragraphs, table, text
 
 LATEST = 50

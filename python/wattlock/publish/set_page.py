@@ -9,10 +9,12 @@ from urllib.parse import quote
 
 import polars as pl
 
+from wattlock.publish.citation import Citation
+from wattlock.publish.minisign import PublicKey
+from wattlock.publish.set_table import set_tables
 from wattlock.report import chip, formats
 from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, spoken, table, text
 from wattlock.report.page import opening
-from wattlock.report.set_table import set_tables
 
 SECTIONS = {
     "runs": "The runs",
@@ -79,28 +81,23 @@ class OfOthers:
 
 
 @dataclass(frozen=True, slots=True)
-class SetFacts:
-    """A published set in the words of its page.
+class SignedSet:
+    """A published set.
 
-    * `compared`: pages of comparisons by what they compare; `notes`: what was left out, and why; `files`: of the whole
-      set; `published`: figures of others; `key`: the public key's line; `cite`: sentence and BibTeX.
+    * `key`: that of who signed it. `compared`: pages of comparisons by what they compare; `notes`: what was left out,
+      and why; `files`: of the whole set; `published`: figures of others.
     """
 
-    title: str
-    created: str
+    citation: Citation
+    key: PublicKey
     runs: Sequence[SetRun]
     compared: Mapping[str, str]
     files: Mapping[str, str]
     notes: Sequence[str]
-    licence: str
-    licence_page: str
-    cite: tuple[str, str]
-    key: str
-    key_id: str
     published: Sequence[OfOthers] = ()
 
 
-def set_page(found: SetFacts) -> str:
+def set_page(found: SignedSet) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere, and it needs no script."""
     bodies = {
         "runs": _runs(found),
@@ -109,7 +106,7 @@ def set_page(found: SetFacts) -> str:
         "published": _of_others(found.published),
         "compared": _compared(found),
         "files": _links(found.files),
-        "cite": f"<p>{text(found.cite[0])}</p>{commands([found.cite[1].rstrip()], 'BibTeX')}{_licence(found)}",
+        "cite": _cite(found.citation),
         "check": _check(found),
     }
     shown = {name: body for name, body in bodies.items() if body}
@@ -119,18 +116,18 @@ def set_page(found: SetFacts) -> str:
         f"{body}</section>"
         for name, body in shown.items()
     )
-    day = formats.day_and_time(found.created)
+    title, day = found.citation.title, formats.day_and_time(found.citation.date)
     return (
-        f'{opening(found.title)}<a class="skip" href="#runs">Skip to the runs</a><header>'
-        f'<p class="kicker">wattlock <span>{text(day)}</span></p><h1>{text(found.title)}</h1>'
+        f'{opening(title)}<a class="skip" href="#runs">Skip to the runs</a><header>'
+        f'<p class="kicker">wattlock <span>{text(day)}</span></p><h1>{text(title)}</h1>'
         f'<p class="question">{len(found.runs)} sealed {"run" if len(found.runs) == 1 else "runs"}, signed by the key '
-        f'{text(found.key_id)}</p><nav aria-label="On this page"><ul>{links}</ul></nav></header>'
+        f'{text(found.key.id)}</p><nav aria-label="On this page"><ul>{links}</ul></nav></header>'
         f"<main>{sections}</main><footer><p>Made by wattlock. The sealed runs beside this page are the source.</p>"
         "</footer></body></html>"
     )
 
 
-def _runs(found: SetFacts) -> str:
+def _runs(found: SignedSet) -> str:
     def row(run: SetRun) -> str:
         return (
             f'<tr><th scope="row">{text(run.name)}</th><td>{text(run.title)}</td><td>{text(run.on)}</td>'
@@ -192,7 +189,7 @@ def _printed(value: object) -> str:
     return f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _compared(found: SetFacts) -> str:
+def _compared(found: SignedSet) -> str:
     return f"{_links(found.compared)}{bullets(list(found.notes))}" if found.compared or found.notes else ""
 
 
@@ -208,15 +205,20 @@ def _anchor(named: str, path: str) -> str:
     return f'<a href="{text(quote(path))}">{text(named)}</a>'
 
 
-def _licence(found: SetFacts) -> str:
-    page = f'<a href="{text(found.licence_page)}">{text(found.licence)}</a>'
-    return f"<p>The set may be used under this licence: {page}.</p>"
+def _cite(citation: Citation) -> str:
+    who = "; ".join(citation.authors)
+    sentence = f"{who}: {citation.title}. {citation.date[:10]}. {citation.note}."
+    page = f'<a href="{text(citation.licence_page)}">{text(citation.licence_name)}</a>'
+    return (
+        f"<p>{text(sentence)}</p>{commands([citation.bibtex().rstrip()], 'BibTeX')}"
+        f"<p>The set may be used under this licence: {page}.</p>"
+    )
 
 
-def _check(found: SetFacts) -> str:
+def _check(found: SignedSet) -> str:
     lines = [
-        f"wattlock verify . --key {found.key}",
-        f"minisign -VHm SHA256SUMS -P {found.key} && sha256sum -c SHA256SUMS",
+        f"wattlock verify . --key {found.key.line}",
+        f"minisign -VHm SHA256SUMS -P {found.key.line} && sha256sum -c SHA256SUMS",
     ]
     words = [
         "Either line, in the folder of this set, says whether every file is as it was signed; the first one also "

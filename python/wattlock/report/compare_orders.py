@@ -1,31 +1,31 @@
-"""The page of several runs that counted: each cipher on every core, how alike these order, what versions take."""
+"""What the page of a comparison says of counts: each cipher in every run, how alike cores order, what versions take."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from wattlock.report import chip, formats
-from wattlock.report.compare_facts import LONGEST_NAME, CompareFacts
-from wattlock.report.counted_answer import Group, answering, groups_of, key_of, like, shared_of, unit_words, usual
-from wattlock.report.counted_table import heads, taken, whole
-from wattlock.report.counted_words import cycles_of, within_of
-from wattlock.report.markup import bullets, cell, commands, folded, paragraphs, table, text, unbroken
+from wattlock.report.compared import LetteredRun, RunComparison
+from wattlock.report.cycles import (
+    Group,
+    cycles_of,
+    heads,
+    key_of,
+    like,
+    shared_of,
+    taken,
+    unit_words,
+    usual,
+    whole,
+    within_of,
+)
+from wattlock.report.markup import cell, folded, paragraphs, table, text, unbroken
 from wattlock.report.order_matrix import Cell, picture
-from wattlock.report.page import asset, opening
 from wattlock.report.ratio_strips import picture as strips
 from wattlock.report.ratios import COST, RatioFigure, case_words, cipher_title, figures
 
-SECTIONS = {
-    "answer": "The answer",
-    "ciphers": "Each cipher in every run",
-    "orders": "How alike the orders are",
-    "ratios": "Case by case",
-    "runs": "What differs between the runs",
-    "method": "How to read it",
-}
 WIDE_PX, STRIPS_PX, NARROW_PX = 600, 480, 358
 OF_CORES = (
     "Cycles of each core are its own: a cipher is compared with the others on the same core.",
@@ -38,7 +38,6 @@ OF_VERSIONS = (
     "of the two differ, or the range of a board’s repetitions on both sides. Equivalent are the same counts. Counts "
     "repeat, so that a difference that is undecided by the rules is one of the code all the same.",
 )
-SCRIPTS = ("sort", "folds")
 ORDERS = "orders"
 """What the files of the matrix are called."""
 TAU = "Kendall’s tau-b: 1 is the same order. Its range within the errors of the rules stands below it, or in the table."
@@ -48,138 +47,44 @@ JOULES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CountedSide:
-    """One of the runs: its letter, what it is called, its id, its cases as of `analysis.counts`, and their ranking."""
-
-    letter: str
-    name: str
-    run: str
-    estimates: pl.DataFrame
-    ranking: pl.DataFrame
-
-    @property
-    def brief(self) -> str:
-        """Where it stands often: with its name where that is short, else the letter alone."""
-        return f"{self.letter} {self.name}" if len(self.name) <= LONGEST_NAME else self.letter
+def count_sections(compared: RunComparison) -> dict[str, str]:
+    """The sections on counts, as HTML by their names: cores by their orders, versions on one core by their ratios."""
+    sides, groups, answer = compared.sides, compared.groups, compared.answer
+    ciphers = _joules_are(sides) + "".join(_group(sides, groups, group, answer) for group in groups[0])
+    if not compared.has_ratios:
+        orders = _orders(sides, compared.found.agreement)
+        return {"answer": _answer(compared, answer), "ciphers": ciphers, "orders": orders}
+    drawn = figures(compared, COST)
+    return {"answer": _versions(compared, drawn), "ciphers": ciphers, "ratios": _ratios(drawn, compared.kinds)}
 
 
-@dataclass(frozen=True, slots=True)
-class CountedCompareFacts:
-    """A comparison of runs that counted.
-
-    * `sides`: two at least; `where`: the core of all behind "on", empty where there are several. `agreement`: as of
-      `run.compare_counts`, null where all are of one core; `ratios`: of one core, the cases beside those of the first.
-    * `command`: draws it again.
-    """
-
-    sides: Sequence[CountedSide]
-    where: str
-    agreement: pl.DataFrame | None
-    ratios: CompareFacts | None
-    warnings: Sequence[str]
-    command: str
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds of evidence, one each."""
-        found = (kind for side in self.sides for kind in side.estimates["evidence"].drop_nulls())
-        return list(dict.fromkeys(found))
-
-    @property
-    def groups(self) -> list[list[Group]]:
-        """Those of each side."""
-        return [groups_of(side.estimates, side.ranking) for side in self.sides]
-
-    @property
-    def answer(self) -> Group | None:
-        """The group that answers, of the ciphers that every run has; null where no two of them can be compared."""
-        return answering(shared_of(self.groups)[0])
-
-    @property
-    def ratio_figures(self) -> list[RatioFigure]:
-        """Of one core: the first of all cases; none where no case has a ratio."""
-        return figures(self.ratios, COST) if self.ratios else []
-
-    @property
-    def files_of(self) -> str:
-        """What the files of its figures begin with."""
-        first, *others = (side.run for side in self.sides)
-        return f"{first}-and-{others[0] if len(others) == 1 else f'{len(others)}-others'}"
+def count_letters(compared: RunComparison) -> str:
+    """Which letter is which run, and the core of all where it is one and does not name them."""
+    core = compared.first.result.core
+    sides = formats.listing([f"{side.letter} is {side.name}" for side in compared.sides])
+    return sides + (f", all on {core.place}" if compared.has_ratios and compared.first.name != core.title else "")
 
 
-def counted_compare_page(facts: CountedCompareFacts) -> str:
-    """The page as HTML; nothing in it is fetched from elsewhere."""
-    bodies = _bodies(facts)
-    links = "".join(f'<li><a href="#{name}">{text(SECTIONS[name])}</a></li>' for name in bodies)
-    kicker = '<p class="kicker">wattlock <span>counts compared</span></p>'
-    scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in SCRIPTS)
-    runs = formats.listing(list(dict.fromkeys(side.run for side in facts.sides)))
-    return (
-        f'{opening(title(facts), "compare")}<a class="skip" href="#answer">Skip to the answer</a><header>'
-        f'{kicker}<h1>{text(title(facts))}</h1><p class="question">{text(letters(facts))}</p>'
-        f'<nav aria-label="On this page"><ul>{links}</ul></nav></header><main>{_joined(bodies)}</main>'
-        f"<footer><p>Made by wattlock from {text(runs)}. It can be redrawn from their records.</p></footer>"
-        f"{scripts}</body></html>"
-    )
+def count_method(compared: RunComparison) -> str:
+    """How to read it."""
+    return paragraphs(OF_VERSIONS if compared.has_ratios else OF_CORES)
 
 
-def title(facts: CountedCompareFacts) -> str:
-    """What is compared with what."""
-    names = [side.name for side in facts.sides]
-    return f"{names[1]} compared with {names[0]}" if len(names) == 2 else f"{len(names)} runs that counted"
-
-
-def letters(facts: CountedCompareFacts) -> str:
-    """Which letter is which run."""
-    sides = formats.listing([f"{side.letter} is {side.name}" for side in facts.sides])
-    return sides + (f", all on {facts.where}" if facts.where else "")
-
-
-def sections(facts: CountedCompareFacts) -> str:
-    """All that the page says below its head, as HTML."""
-    return _joined(_bodies(facts))
-
-
-def _joined(bodies: Mapping[str, str]) -> str:
-    return "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(SECTIONS[name])}</h2>'
-        f"{body}</section>"
-        for name, body in bodies.items()
-    )
-
-
-def _bodies(facts: CountedCompareFacts) -> dict[str, str]:
-    sides, groups = facts.sides, facts.groups
-    answer, drawn = facts.answer, facts.ratio_figures
-    by_order = (
-        {"orders": _orders(sides, facts.agreement)} if facts.ratios is None else {"ratios": _ratios(drawn, facts.kinds)}
-    )
-    return {
-        "answer": _answer(facts, answer) if facts.ratios is None else _versions(facts.ratios, drawn, facts.kinds),
-        "ciphers": _joules_are(sides) + "".join(_group(sides, groups, one, answer) for one in groups[0]),
-        **by_order,
-        "runs": bullets(list(facts.warnings)) or "<p>Nothing that was recorded differs.</p>",
-        "method": f"{paragraphs(OF_VERSIONS if facts.ratios else OF_CORES)}<h3>How to draw it again</h3>"
-        f"{commands([facts.command])}",
-    }
-
-
-def _answer(facts: CountedCompareFacts, answer: Group | None) -> str:
+def _answer(compared: RunComparison, answer: Group | None) -> str:
     """Which cipher is the cheapest in each run, of those that every run has."""
-    shared = shared_of(facts.groups)
+    shared = shared_of(compared.groups)
     if answer is None:
-        return _answered(" ".join(_of_one_cipher(facts.sides, shared)), "", facts.kinds)
+        return _answered(" ".join(_of_one_cipher(compared.sides, shared)), "", compared.kinds)
     cheapest: dict[str, list[str]] = {}
-    for side, own in zip(facts.sides, shared, strict=True):
+    for side, own in zip(compared.sides, shared, strict=True):
         cheapest.setdefault(_first(like(own, answer) or answer), []).append(side.name)
     lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
-    counts = {len(found.ordered) for own in facts.groups if (found := like(own, answer)) is not None}
+    counts = {len(found.ordered) for own in compared.groups if (found := like(own, answer)) is not None}
     of = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
-    return _answered(f"Cheapest{of} to {answer.does}: {lead}.", _order_figure(facts, answer), facts.kinds)
+    return _answered(f"Cheapest{of} to {answer.does}: {lead}.", _order_figure(compared, answer), compared.kinds)
 
 
-def _of_one_cipher(sides: Sequence[CountedSide], shared: Sequence[Sequence[Group]]) -> Iterator[str]:
+def _of_one_cipher(sides: Sequence[LetteredRun], shared: Sequence[Sequence[Group]]) -> Iterator[str]:
     """What can be said where the runs have no two ciphers in common that can be compared."""
     yield "No two ciphers that can be compared are in every run, so none is called the cheapest."
     group = usual(shared[0])
@@ -206,14 +111,14 @@ def _first(group: Group) -> str:
     return f"{formats.listing(names)}{' alike' if len(names) > 1 else ''} by {unit_words(group)}"
 
 
-def _order_figure(facts: CountedCompareFacts, answer: Group) -> str:
+def _order_figure(compared: RunComparison, answer: Group) -> str:
     """The matrix of tau in the group that answers; nothing where no two orders are compared."""
-    cells = cells_of(facts.agreement, answer)
+    cells = cells_of(compared.found.agreement, answer)
     if not cells:
         return ""
-    names = [side.name for side in facts.sides]
+    names = [side.name for side in compared.sides]
     pictures = [picture(names, cells, width) for width in (WIDE_PX, NARROW_PX)]
-    return _drawn(ORDERS, order_title(answer), (TAU, facts.kinds), *pictures)
+    return _drawn(ORDERS, order_title(answer), (TAU, compared.kinds), *pictures)
 
 
 def _drawn(name: str, title: str, noted: tuple[str, Sequence[str]], wide: str, narrow: str) -> str:
@@ -247,14 +152,15 @@ def cells_of(agreement: pl.DataFrame | None, answer: Group) -> Mapping[tuple[int
     }
 
 
-def _versions(ratios: CompareFacts, drawn: Sequence[RatioFigure], kinds: Sequence[str]) -> str:
+def _versions(compared: RunComparison, drawn: Sequence[RatioFigure]) -> str:
     """Of one core: in how many cases the others take more than the first, and where most."""
-    said = " ".join(_said(ratios.first.spoken, other.side.spoken, other.rows, kinds) for other in ratios.others)
+    first, kinds = compared.first.spoken, compared.kinds
+    said = " ".join(_said(first, other.side.spoken, other.rows, kinds) for other in compared.others)
     if not drawn:
         return _answered(said, "", kinds)
-    first = drawn[0]
-    pictures = [strips(first.rows, first.axis, first.axis_title, width) for width in (STRIPS_PX, NARROW_PX)]
-    return _answered(said, _drawn(first.name, first.title, (first.note, kinds), *pictures), kinds)
+    figure = drawn[0]
+    pictures = [strips(figure.rows, figure.axis, figure.axis_title, width) for width in (STRIPS_PX, NARROW_PX)]
+    return _answered(said, _drawn(figure.name, figure.title, (figure.note, kinds), *pictures), kinds)
 
 
 def _said(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> str:
@@ -295,18 +201,18 @@ def _ratios(drawn: Sequence[RatioFigure], kinds: Sequence[str]) -> str:
     )
 
 
-def _joules_are(sides: Sequence[CountedSide]) -> str:
+def _joules_are(sides: Sequence[LetteredRun]) -> str:
     """What the joules rest on; nothing where no card was named."""
     kinds = {
         kind
         for side in sides
-        if "energy_evidence" in side.estimates.columns
-        for kind in side.estimates["energy_evidence"].drop_nulls()
+        if "energy_evidence" in side.result.estimates.columns
+        for kind in side.result.estimates["energy_evidence"].drop_nulls()
     }
     return f"<p>{unbroken(JOULES)} {chip.chips(sorted(kinds))}</p>" if kinds else ""
 
 
-def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: Group, answer: Group | None) -> str:
+def _group(sides: Sequence[LetteredRun], groups: Sequence[list[Group]], group: Group, answer: Group | None) -> str:
     beside = [(side.brief, like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
     found = [(name, own) for name, own in beside if own is not None]
     several = any(own.has_providers for _, own in found)
@@ -326,7 +232,7 @@ def _group(sides: Sequence[CountedSide], groups: Sequence[list[Group]], group: G
     return folded(formats.capital(group.does), shown, answer is not None and group.named == answer.named)
 
 
-def _orders(sides: Sequence[CountedSide], agreement: pl.DataFrame | None) -> str:
+def _orders(sides: Sequence[LetteredRun], agreement: pl.DataFrame | None) -> str:
     if agreement is None or agreement.is_empty():
         return "<p>There are no three comparable ciphers on two cores.</p>"
     head = ["Cores", "Does", "#Payload, B", "#Ciphers", "#Tau", "#From", "#To", "#Pairs undecided", "Ordered by"]
@@ -335,7 +241,7 @@ def _orders(sides: Sequence[CountedSide], agreement: pl.DataFrame | None) -> str
     )
 
 
-def _taus(sides: Sequence[CountedSide], agreement: pl.DataFrame) -> Iterator[str]:
+def _taus(sides: Sequence[LetteredRun], agreement: pl.DataFrame) -> Iterator[str]:
     for row in agreement.iter_rows(named=True):
         does = f"{formats.OPERATION_NAMES.get(row['operation'], str(row['operation']))}, {row['mode']}"
         taus = (formats.MISSING if row[name] is None else f"{row[name]:.2f}" for name in ("tau", "tau_low", "tau_high"))

@@ -1,31 +1,38 @@
-"""Joins sealed runs to what a published set is made of: pages, files, comparisons, and the first page of all."""
+"""A published set out of sealed runs: their pages, files, comparisons, and the first page of all, signed."""
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wattlock.errors import StoreError, WattlockError
+import polars as pl
+
+import wattlock
+from wattlock.analysis import distributions
+from wattlock.energy.device_cards import card_of, valued
+from wattlock.errors import InputError, StoreError, WattlockError
+from wattlock.publish import signed_set as packed
+from wattlock.publish import signed_set as signed
+from wattlock.publish.citation import Citation
+from wattlock.publish.imported import ImportedFigure, PublishedSet
+from wattlock.publish.minisign import SecretKey
+from wattlock.publish.set_page import OfOthers, SetRun, SignedSet, set_page
+from wattlock.publish.signed_set import RUNS
+from wattlock.report import formats
+from wattlock.report.compare_page import compare_page
+from wattlock.report.compared import MOST_SIDES, run_comparison
+from wattlock.report.described import About, about, processor
+from wattlock.report.exported import ExportForm, content
+from wattlock.report.page import write_report
+from wattlock.run.compare import compare
+from wattlock.run.result import Result, read
 from wattlock.store import RunFolder
-from wattlock.store.run_folder import SUMS
+from wattlock.store.run_folder import SUMS, sums_sha256
 from wattlock.store.run_plan import NAME as PLAN
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from wattlock.cli.export import About
-    from wattlock.publish.citation import Citation
-    from wattlock.publish.imported import PublishedSet
-    from wattlock.publish.minisign import SecretKey
-    from wattlock.report.set_page import OfOthers, SetRun
-    from wattlock.run.counts import Counts
-    from wattlock.run.result import Result
 
 CITATION, BIBTEX, LICENCE, PUBLIC_KEY = "CITATION.cff", "citation.bib", "LICENSE.txt", "minisign.pub"
 PUBLISHED = "published"
@@ -34,12 +41,11 @@ TIMED, COUNTED = "timed", "counted"
 
 @dataclass(frozen=True)
 class Member:
-    """A sealed run of a set, read: what it measured, or what it counted."""
+    """A sealed run of a set, read."""
 
     folder: RunFolder
     sha256: str
-    result: Result | None = None
-    counts: Counts | None = None
+    result: Result
 
     @property
     def name(self) -> str:
@@ -49,71 +55,69 @@ class Member:
     @property
     def kind(self) -> str:
         """Whether it was timed or counted: no comparison has both."""
-        return TIMED if self.counts is None else COUNTED
+        return TIMED if "time" in self.result.quantities else COUNTED
 
     @property
     def created(self) -> str:
         """When it began, ISO 8601."""
-        return str(self.folder.plan()[0]["created"])
-
-    @property
-    def evidence(self) -> str:
-        """What its numbers rest on."""
-        return self.result.time_evidence if self.result else self._counts.evidence
+        return str(self.result.plan["created"])
 
     @property
     def reasons(self) -> list[str]:
         """Why it is invalid, in words; empty where it is to be believed."""
-        return self.result.explained if self.result else []
-
-    @property
-    def _counts(self) -> Counts:
-        assert self.counts is not None  # noqa: S101 - it has one of the two
-        return self.counts
-
-    @property
-    def on(self) -> str:
-        """The processor or the core."""
-        from wattlock.cli.facts import host
-
-        return dict(host(self.result)).get("Processor", self.result.isa) if self.result else self._counts.title
+        return self.result.explained
 
     @cached_property
     def estimates(self) -> pl.DataFrame:
         """A row a case, valued by the run's own meter or card."""
-        from wattlock.energy.counted import valued_counts
-        from wattlock.energy.device_cards import valued
-
-        if self.result:
-            return valued(self.result, None, allow_assumed=False)
-        return valued_counts(self._counts, None, allow_assumed=False)
+        return valued(self.result, None, allow_assumed=False)
 
     @property
     def rows(self) -> pl.DataFrame:
         """The estimates with what a byte costs."""
-        from wattlock.analysis import distributions
-
-        if self.result:
+        if self.kind == TIMED:
             return distributions.per_byte(self.estimates, self.result.summaries)
-        return distributions.counted_per_byte(self.estimates, self._counts.cycles_column or "cycles")
+        return distributions.counted_per_byte(self.estimates, self.result.cycles_column or "cycles")
 
     @property
     def about(self) -> About:
         """What the run was: what stands in each row that is exported."""
-        from wattlock.cli import counted, export
+        return about(self.result, None)
 
-        return export.described(self.result, None) if self.result else counted.about(self._counts, None)
 
-    def write_report(self, page: Path) -> None:
-        """Writes the page of the run."""
-        from wattlock.cli import counted
-        from wattlock.cli.facts import facts
-        from wattlock.report.page import write_report
+@dataclass(frozen=True)
+class CitedAs:
+    """How a set is cited, and under which licence.
 
-        if self.result:
-            write_report(page, facts(self.result, None), self.estimates, self.result.ranking)
-        else:
-            counted.write_page(self._counts, page)
+    * `authors`: the holder of the key without any; `licence`: its SPDX identifier; `url`: where the set will lie.
+    """
+
+    title: str = "What encryption costs"
+    authors: Sequence[str] = ()
+    licence: str = "CC-BY-4.0"
+    url: str | None = None
+
+
+def publish(
+    folder: Path, out: Path, key: SecretKey, cited: CitedAs = CitedAs(), beside: Sequence[Path] = ()
+) -> list[Member]:
+    """Makes a signed set of the sealed runs of a folder, or of the one that it is; gives the runs.
+
+    * `beside`: files of figures of others, as `wattlock import` wrote them.
+
+    Raises InputError where `out` is there, StoreError where there is no run or one is damaged or not sealed.
+    """
+    if out.exists():
+        raise InputError(f"--out {out}: is there already", hint="name a new folder, or take the old one away")
+    published = {path.stem: PublishedSet.read(path) for path in beside}
+    if len(published) < len(beside):
+        raise InputError("--beside: two files have one name", hint="rename one of them")
+    runs, signer = members(folder), key.public.id
+    authors = list(cited.authors) or [f"The holder of the minisign key {signer}"]
+    newest = max(run.created for run in runs)
+    citation = Citation(cited.title, authors, newest, cited.licence, signer, wattlock.__version__, cited.url)
+    write_set(runs, out, key, citation, published)
+    return runs
 
 
 def members(folder: Path) -> list[Member]:
@@ -137,14 +141,8 @@ def members(folder: Path) -> list[Member]:
 
 
 def _member(path: Path) -> Member:
-    from wattlock.run import counts, result
-    from wattlock.store.run_folder import sums_sha256
-
     folder = RunFolder.open(path)
-    sha256 = sums_sha256(folder)
-    if counts.is_counted(folder):
-        return Member(folder, sha256, counts=counts.read(folder))
-    return Member(folder, sha256, result=result.read(folder))
+    return Member(folder, sums_sha256(folder), read(folder))
 
 
 def write_set(
@@ -154,15 +152,12 @@ def write_set(
 
     * `place`: it must not exist; it is there whole or not at all. `beside`: figures of others by their names.
     """
-    from wattlock.publish import signed_set
-    from wattlock.report import formats
-
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         _write_files(runs, part, key, citation, beside)
         runs_are = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
         newest = formats.day_and_time(citation.date)
-        signed_set.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
+        signed.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
         part.chmod(0o755)
         part.rename(place)
     except BaseException:
@@ -173,8 +168,6 @@ def write_set(
 def _write_files(
     runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
 ) -> None:
-    from wattlock.report.set_page import SetFacts, set_page
-
     described = [_write_run(run, place) for run in runs]
     files = dict(_write_estimates(runs, place))
     compared: dict[str, str] = {}
@@ -190,47 +183,29 @@ def _write_files(
     licensed = f"{citation.licence_name}\nSPDX-License-Identifier: {citation.licence}\n{citation.licence_page}\n"
     (place / LICENCE).write_text(licensed, encoding="utf-8")
     files |= {name: name for name in (CITATION, BIBTEX, LICENCE, PUBLIC_KEY, SUMS, f"{SUMS}.minisig")}
-    who = "; ".join(citation.authors)
-    facts = SetFacts(
-        title=citation.title,
-        created=citation.date,
-        runs=described,
-        compared=compared,
-        files=files,
-        notes=notes,
-        licence=citation.licence_name,
-        licence_page=citation.licence_page,
-        cite=(f"{who}: {citation.title}. {citation.date[:10]}. {citation.note}.", citation.bibtex()),
-        key=key.public.line,
-        key_id=key.public.id,
-        published=list(_write_published(beside, place)),
-    )
-    (place / "index.html").write_text(set_page(facts), encoding="utf-8")
+    published = list(_write_published(beside, place))
+    signed_set = SignedSet(citation, key.public, described, compared, files, notes, published)
+    (place / "index.html").write_text(set_page(signed_set), encoding="utf-8")
 
 
 def _write_run(run: Member, place: Path) -> SetRun:
     """Writes what a set has of a run: the packed folder, its page, and, where it is valid, its estimates."""
-    from wattlock.cli.export import ExportFormat, content
-    from wattlock.publish import signed_set
-    from wattlock.publish.signed_set import RUNS
-    from wattlock.report.set_page import SetRun
-
     own = place / RUNS / run.name
     own.mkdir(parents=True)
-    run.write_report(own / "report.html")
+    write_report(own / "report.html", run.result, run.estimates, card_of(run.result, None))
     files = {"report": f"{RUNS}/{run.name}/report.html"}
-    for form in () if run.reasons else (ExportFormat.csv, ExportFormat.json, ExportFormat.parquet):
+    for form in () if run.reasons else (ExportForm.csv, ExportForm.json, ExportForm.parquet):
         name = f"{RUNS}/{run.name}/estimates.{form}"
         (place / name).write_bytes(content(run.estimates, run.about, form))
         files[_called(form)] = name
-    signed_set.pack(run.folder, place / RUNS / f"{run.name}.zip")
+    packed.pack(run.folder, place / RUNS / f"{run.name}.zip")
     return SetRun(
         name=run.name,
         id=run.folder.id,
-        title=run.folder.plan()[0]["study"]["title"],
-        on=run.on,
+        title=run.result.study["title"],
+        on=processor(run.result),
         created=run.created,
-        evidence=run.evidence,
+        evidence=run.result.evidence,
         rows=run.rows,
         sha256=run.sha256,
         files={**files, "sealed run": f"{RUNS}/{run.name}.zip"},
@@ -240,10 +215,6 @@ def _write_run(run: Member, place: Path) -> SetRun:
 
 def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str, str]]:
     """Writes the estimates of all valid runs that were timed, and of all that counted; gives what they are called."""
-    import polars as pl
-
-    from wattlock.cli.export import ExportFormat, content
-
     for kind, named in (
         (TIMED, "Estimates of all runs that were timed"),
         (COUNTED, "Estimates of all runs that counted"),
@@ -253,7 +224,7 @@ def _write_estimates(runs: Sequence[Member], place: Path) -> Iterator[tuple[str,
             for run in runs
             if run.kind == kind and not run.reasons
         ]
-        for form in (ExportFormat.csv, ExportFormat.json, ExportFormat.parquet) if frames else ():
+        for form in (ExportForm.csv, ExportForm.json, ExportForm.parquet) if frames else ():
             name = f"{kind}.{form}"
             (place / name).write_bytes(content(pl.concat(frames, how="diagonal_relaxed"), {}, form))
             yield f"{named}, {_called(form)}", name
@@ -266,11 +237,6 @@ def _called(form: str) -> str:
 
 def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterator[OfOthers]:
     """Writes the figures of others, and gives them in the words of the page."""
-    import polars as pl
-
-    from wattlock.publish.imported import ImportedFigure
-    from wattlock.report.set_page import OfOthers
-
     for name, found in beside.items():
         path = f"{PUBLISHED}/{name}.json"
         (place / PUBLISHED).mkdir(exist_ok=True)
@@ -285,11 +251,9 @@ def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterato
 
 def _write_comparisons(runs: Sequence[Member], place: Path) -> Iterator[tuple[str, str, str]]:
     """Draws the runs of one kind and evidence beside each other; gives what, the page's path, or why there is none."""
-    from wattlock.report.compare_facts import MOST_SIDES
-
     valid = [run for run in runs if not run.reasons]
-    for kind, evidence in sorted({(run.kind, run.evidence) for run in valid}):
-        alike = [run for run in valid if (run.kind, run.evidence) == (kind, evidence)]
+    for kind, evidence in sorted({(run.kind, run.result.evidence) for run in valid}):
+        alike = [run for run in valid if (run.kind, run.result.evidence) == (kind, evidence)]
         if len(alike) < 2:
             continue
         path = f"compared-{kind}-{evidence}.html"
@@ -304,18 +268,6 @@ def _write_comparisons(runs: Sequence[Member], place: Path) -> Iterator[tuple[st
 
 
 def _comparison(runs: Sequence[Member]) -> str:
-    from wattlock.cli.compare_counted import counted_compare_facts
-    from wattlock.cli.compare_facts import compare_facts
-    from wattlock.report.compare_page import compare_page
-    from wattlock.report.counted_compare import counted_compare_page
-    from wattlock.run import compare, compare_counts
-
-    paths = [str(run.folder.path) for run in runs]
-    command = f"wattlock compare {shlex.join(run.name for run in runs)} --html compare.html"
-    counted = [run.counts for run in runs if run.counts]
-    if counted:
-        of_counts = compare_counts.compare(counted[0], counted[1:], None)
-        return counted_compare_page(replace(counted_compare_facts(paths, of_counts, None, ()), command=command))
-    results = [run.result for run in runs if run.result]
-    found = compare.compare(results[0], results[1:], None)
-    return compare_page(replace(compare_facts(paths, results, found, None), command=command))
+    names = [run.name for run in runs]
+    first, *others = (run.result for run in runs)
+    return compare_page(run_comparison(names, compare(first, others), folders=names))
