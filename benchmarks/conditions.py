@@ -32,8 +32,8 @@ import polars as pl
 from wattlock.analysis.distributions import t_quantile
 from wattlock.analysis.estimate import UNSEEN_ERROR
 from wattlock.run import begin
-from wattlock.run.compare import compare
 from wattlock.run.result import Result, open_run
+from wattlock.run.run_comparison import compare
 from wattlock.store import RunFolder
 
 RUNS = 20

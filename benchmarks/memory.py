@@ -76,7 +76,7 @@ def scan(folder: Path, batches: int) -> None:
 def report(folder: Path, _batches: int) -> None:
     """Read it as estimates and draw the report."""
     from wattlock.energy.device_cards import valued
-    from wattlock.report.page import write_report
+    from wattlock.report.run_page import write_report
     from wattlock.run.result import read
     from wattlock.store import RunFolder
 

@@ -28,8 +28,8 @@ from way_runs import LOST, Run, clients, gone_s, orphans
 
 from support.ssh_server import SSHD, served
 from wattlock.run import begin
-from wattlock.run.compare import compare
 from wattlock.run.result import open_run
+from wattlock.run.run_comparison import compare
 from wattlock.targets import Target, local
 from wattlock.targets.remote import SSH_VARIABLE, Remote, Ssh
 from wattlock.targets.target import Limits

@@ -96,7 +96,7 @@ def compare(first: Run | Name, *others: Run | Name, providers: Sequence[str] | N
     What differs between the runs, and cases that only the first has, are told as warnings. Raises InputError where
     `providers` are not two, or where there is nothing to compare the run with, EvidenceError where only some counted.
     """
-    from wattlock.run.compare import compare as compared
+    from wattlock.run.run_comparison import compare as compared
 
     two = _two(providers, others)
     first_run, *other_runs = (_result(run) for run in (first, *others))
@@ -184,7 +184,7 @@ def report(
 ) -> Path:
     """Draw the page of a run again, into its folder or as `out`; gives where it is."""
     extras.require("report")
-    from wattlock.report.page import write_report
+    from wattlock.report.run_page import write_report
 
     opened = _opened(run, device, allow_assumed=allow_assumed)
     page = Path(out) if out is not None else opened.folder.path / "report.html"

@@ -26,7 +26,7 @@ def capture(
     """
     import polars as pl
 
-    from wattlock.link.capture import census, refuse_nothing
+    from wattlock.link.capture_file import census, refuse_nothing
     from wattlock.targets import toolbox
 
     counted = census(toolbox.find(), file)
@@ -44,7 +44,7 @@ def capture(
     )
     _say_if_cut(counted.summary)
     if figure is not None:
-        from wattlock.report.discharge import write_figure
+        from wattlock.report.discharge_figure import write_figure
         from wattlock.report.traffic import packet_sizes
 
         write_figure(packet_sizes(counted.sizes), figure)
@@ -55,7 +55,7 @@ def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:
     """The sizes in bins, with each bin's share of all packets."""
     import polars as pl
 
-    from wattlock.link.capture import binned
+    from wattlock.link.capture_file import binned
 
     return [
         {"bytes": row["bin"], "kind": row["kind"], "packets": row["count"], "percent": 100 * row["count"] / total}
@@ -65,7 +65,7 @@ def _shares(sizes: list[dict[str, Any]], total: int) -> list[dict[str, Any]]:
 
 def replayed(file: Path) -> dict[str, Any]:
     """The changes of a scenario whose traffic is a capture's."""
-    from wattlock.link.capture import census, refuse_nothing, traffic
+    from wattlock.link.capture_file import census, refuse_nothing, traffic
     from wattlock.targets import toolbox
 
     counted = census(toolbox.find(), file)

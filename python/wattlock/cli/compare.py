@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from wattlock.report.compared import RunComparison
     from wattlock.run.begin import Begun, Decision
-    from wattlock.run.compare import Comparison
     from wattlock.run.result import Result
+    from wattlock.run.run_comparison import Comparison
 
 SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
 SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
@@ -124,7 +124,7 @@ def compare(
     wattlock compare --libraries old.so new.so mine.toml --fail-above 2% --format markdown
     """
     from wattlock.run.begin import Decision
-    from wattlock.run.compare import compare as compared
+    from wattlock.run.run_comparison import compare as compared
 
     _refuse_mixed(given(context))
     if not runs:
@@ -157,7 +157,7 @@ def _judge(found: Comparison, decision: Decision, begun: Begun | None, result: R
 
     Without --fail-above nothing does but a case that failed.
     """
-    from wattlock.cli.session import refuse_failures
+    from wattlock.cli.carry_out import refuse_failures
 
     if begun is None and decision.margin is not None and found.undecided:
         echo(f"warning: {found.undecided}", err=True)
@@ -265,8 +265,8 @@ def _for_a_pull_request(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:
 
 def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None, decision: Decision) -> Begun:
     """Carries out a study by two libraries alone; gives its run."""
+    from wattlock.cli.carry_out import carry_out
     from wattlock.cli.options import chosen
-    from wattlock.cli.session import carry_out
     from wattlock.run import begin
 
     if len(studies) > 1:

@@ -157,8 +157,7 @@ def papers(
     from wattlock.papers import material
     from wattlock.papers.counted_claims import judge_counted
     from wattlock.papers.verdicts import table
-    from wattlock.report.papers_page import papers_page
-    from wattlock.report.papers_runs import JudgedRuns
+    from wattlock.report.papers_page import JudgedRuns, papers_page
     from wattlock.store import find
     from wattlock.store.disk import write_out
 

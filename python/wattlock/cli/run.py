@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wattlock.cli.carry_out import measure
 from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot, TargetOptions
-from wattlock.cli.session import measure
 from wattlock.errors import StudyError
 from wattlock.run.baseline import Baseline
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from wattlock.run.begin import Planned
     from wattlock.run.discharge import DischargePlan
-    from wattlock.run.energy import MeterChoice
+    from wattlock.run.metering import MeterChoice
     from wattlock.targets import Target
 
 
@@ -48,7 +48,7 @@ class MeterOptions:
             if (self.sys_root is not None and discharged.battery is None) or self.stream is not None:
                 raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
             return None
-        from wattlock.run.energy import MeterChoice
+        from wattlock.run.metering import MeterChoice
 
         return MeterChoice(self.meter, str(self.baseline), self.sys_root, self.stream)
 

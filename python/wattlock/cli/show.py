@@ -111,7 +111,7 @@ def _counted(result: Result, estimates: pl.DataFrame) -> list[str]:
 def _say_pauses(result: Result) -> None:
     if "time" not in result.quantities or result.reasons or result.after_pause.is_empty():
         return
-    from wattlock.report.answer import after_pause
+    from wattlock.report.run_answer import after_pause
 
     for line in after_pause(result.after_pause):
         echo(line, err=True)

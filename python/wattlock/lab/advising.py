@@ -97,7 +97,7 @@ def _answered(asked: AdviceRequest) -> DecisionRecord:
     from wattlock.advise import record
     from wattlock.advise.answer import advise
     from wattlock.advise.record import markdown
-    from wattlock.report.decision import decision_page, inside
+    from wattlock.report.decision_page import decision_page, inside
 
     advice = advise(question_of(asked), allow_assumed=asked.allow_assumed)
     command = shlex.join(["wattlock", "advise", *asked.arguments])

@@ -45,7 +45,7 @@ from wattlock.lab.doors import (
     refused,
     written,
 )
-from wattlock.lab.drawing import drawn_comparison, drawn_report, drawn_run
+from wattlock.lab.drawn_runs import drawn_comparison, drawn_report, drawn_run
 from wattlock.lab.fleet import job_pages as fleet_routes
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.job_options import Hopeless

@@ -9,7 +9,7 @@ from functools import cache
 from fastapi import Request
 
 from wattlock.report import formats
-from wattlock.report import page as report
+from wattlock.report import run_page as report
 from wattlock.report.markup import commands, text
 
 NAVIGATION = {

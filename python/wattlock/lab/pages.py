@@ -15,11 +15,11 @@ from wattlock.lab import log_page
 from wattlock.lab.collection import Filter
 from wattlock.lab.database import RunRow
 from wattlock.lab.devices_page import ALIKE
-from wattlock.lab.drawing import Drawn
+from wattlock.lab.drawn_runs import Drawn
 from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
 from wattlock.report import chip, formats
 from wattlock.report.markup import cell, facts, paragraphs, table, text
-from wattlock.report.page import invalid_run
+from wattlock.report.run_page import invalid_run
 
 LATEST, LATEST_OF_LIST = 10, 100
 """Runs of the first page, and of the page of runs until it is asked for all."""

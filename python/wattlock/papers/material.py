@@ -15,7 +15,7 @@ from wattlock.energy import battery_cards, tasks
 from wattlock.energy.battery_cards import Surroundings
 from wattlock.energy.device_cards import clock_of, valued, without_card
 from wattlock.errors import EvidenceError, InputError, WattlockError
-from wattlock.link.capture import NOT_COUNTED, census
+from wattlock.link.capture_file import NOT_COUNTED, census
 from wattlock.papers import battery_life as battery_discharges
 from wattlock.papers import literature, transfer_times
 from wattlock.papers.all_exhibits import show_all

@@ -27,9 +27,9 @@ from wattlock.report.compare_page import compare_page
 from wattlock.report.compared import MOST_SIDES, run_comparison
 from wattlock.report.described import About, about, processor
 from wattlock.report.exported import ExportForm, content
-from wattlock.report.page import write_report
-from wattlock.run.compare import compare
+from wattlock.report.run_page import write_report
 from wattlock.run.result import Result, read
+from wattlock.run.run_comparison import compare
 from wattlock.store import RunFolder
 from wattlock.store.run_folder import SUMS, sums_sha256
 from wattlock.store.run_plan import NAME as PLAN

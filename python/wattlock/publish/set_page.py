@@ -14,7 +14,7 @@ from wattlock.publish.minisign import PublicKey
 from wattlock.publish.set_table import set_tables
 from wattlock.report import chip, formats
 from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, spoken, table, text
-from wattlock.report.page import opening
+from wattlock.report.run_page import opening
 
 SECTIONS = {
     "runs": "The runs",

@@ -13,8 +13,8 @@ import polars as pl
 from wattlock.errors import InputError
 from wattlock.report.cycles import Group, answering, groups_of, shared_of
 from wattlock.report.described import begun, conditions
-from wattlock.run.compare import Comparison, Pair, meters_are_alike
 from wattlock.run.result import Result
+from wattlock.run.run_comparison import Comparison, Pair, meters_are_alike
 from wattlock.store import find
 
 MOST_SIDES = 8

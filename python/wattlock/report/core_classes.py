@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wattlock.report import formats
-from wattlock.report.cases import does
+from wattlock.report.cases_table import does
 from wattlock.report.markup import cell, facts, folded, paragraphs, table, text
 from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, picture, ratio_words
 from wattlock.report.ratios import COST, ENERGY, Measure, case_words, cipher_title

@@ -11,7 +11,7 @@ import polars as pl
 from wattlock.analysis.ranking import GROUP
 from wattlock.energy.device_cards import Device
 from wattlock.report import bars, chip, formats
-from wattlock.report.cases import Column, state_words
+from wattlock.report.cases_table import Column, state_words
 from wattlock.report.described import host
 from wattlock.report.evidence import departures
 from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from wattlock.errors import InputError
-from wattlock.report.discharge import file_config, resolved, spec
+from wattlock.report.discharge_figure import file_config, resolved, spec
 from wattlock.report.drawing import LEADING, SMALL, lines_of, standalone
 from wattlock.report.look import FONT, LIGHT, colour
 from wattlock.report.markup import text

@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 
 from wattlock.report import bars, chip
-from wattlock.report.answer import answered_group, answered_rows, doing
 from wattlock.report.evidence import EvidenceMix, one_evidence
 from wattlock.report.formats import cipher_name, estimate, interval
 from wattlock.report.markup import text, unbroken
+from wattlock.report.run_answer import answered_group, answered_rows, doing
 
 MOST, MOST_ON_A_PHONE = 12, 8
 """Bars that fit the first screen."""

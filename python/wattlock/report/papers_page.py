@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
+from wattlock.energy.device_cards import card_of
+from wattlock.papers.counted_claims import CoreJudged
 from wattlock.papers.exhibit import DrawnExhibit
 from wattlock.papers.implementations import KINDS
 from wattlock.papers.judge import DECIDED, OPEN, Basis, Bounds, ClaimComparison, Finding, Judgement, Verdict, failing
 from wattlock.papers.literature import Claim, Contradiction, Papers, PaperSource, bibtex, published
-from wattlock.papers.nine_questions import headlines
+from wattlock.papers.material import Gathered, MaterialOptions
+from wattlock.papers.nine_questions import Headline, HeadlineAnswer, headlines
+from wattlock.papers.transfer_times import path_of
 from wattlock.report import formats
+from wattlock.report.described import host
 from wattlock.report.exhibits import caption, drawing, figure
-from wattlock.report.headlines import cards
 from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, spoken, table, text, unbroken
-from wattlock.report.page import opening, scripts
 from wattlock.report.papers_counted import counted_section
-from wattlock.report.papers_runs import JudgedRuns
+from wattlock.report.run_page import opening, scripts
+from wattlock.report.strips import Axis, Row, axis_of, picture
 from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
+from wattlock.store import find
+from wattlock.store.run_plan import ROOT
 
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
 BASES: dict[Basis, str] = {
@@ -330,3 +339,162 @@ def _method(run: JudgedRuns, papers: Papers) -> str:
     entries = f'<pre tabindex="0" role="region" aria-label="BibTeX"><code>{text(bibtex(papers.sources))}</code></pre>'
     cited = f"<h3>How to cite the papers</h3>{folded('BibTeX', entries)}"
     return f"{paragraphs(steps)}{warned}{machine}{repeat}{cited}"
+
+
+KEY = (
+    '<p class="key"><span class="dot">●</span> measured or computed, with its 95 % interval; '
+    '<span class="diamond">◇</span> the papers’ figure; <span class="band"></span> what counts as the claim</p>'
+)
+
+
+def cards(headlines: Sequence[Headline]) -> str:
+    """All questions as cards; those with the same axis have the same scale."""
+    axes: dict[tuple[str, float | None], Axis] = {}
+    for key in {(one.answer.axis, one.answer.line) for one in headlines if one.answer}:
+        alike = [one.answer for one in headlines if one.answer and (one.answer.axis, one.answer.line) == key]
+        rows = [row for answer in alike for row in rows_of(answer)]
+        axes[key] = axis_of(rows, log=not key[0].endswith("%"), line=key[1])
+    drawn = "".join(_card(place, one, axes) for place, one in enumerate(headlines, 1))
+    return f'{KEY}<div class="headlines">{drawn}</div>'
+
+
+def rows_of(answer: HeadlineAnswer) -> list[Row]:
+    """The marks of an answer as rows of its picture."""
+    return [
+        Row(
+            mark.label,
+            *mark.effect[2:],
+            bounds=(mark.bounds.low, mark.bounds.high)
+            if mark.bounds and mark.has_band and not mark.bounds.of
+            else None,
+            claimed=mark.bounds.claimed if mark.bounds else None,
+        )
+        for mark in answer.marks
+    ]
+
+
+def _card(place: int, headline: Headline, axes: dict[tuple[str, float | None], Axis]) -> str:
+    answer = headline.answer
+    links = ", ".join(f'<a href="#claim-{claim}">{claim}</a>' for claim in headline.claims)
+    if answer is None:
+        inside = (
+            f'<p class="says"><strong>Not measured.</strong> It needs {unbroken(headline.needs)}.</p>'
+            f"<p><code>{text(headline.command)}</code></p>"
+        )
+    else:
+        inside = (
+            f'<p class="says"><strong>{text(answer.word)}.</strong> {unbroken(answer.sentence)} '
+            f'<span class="quiet">({text(answer.kind)})</span></p>'
+            f"{picture(rows_of(answer), axes[answer.axis, answer.line], answer.axis, line=answer.line)}"
+        )
+    return (
+        f'<article class="headline" id="headline-{place}" aria-labelledby="headline-{place}-title">'
+        f'<h3 id="headline-{place}-title">{text(headline.question)}</h3>{inside}'
+        f'<p class="evidence">Evidence: {links}</p></article>'
+    )
+
+
+LENGTHS = {"papers-quick": "quick", "papers-full": "full", "papers-battery": "battery"}
+"""The lengths of `wattlock papers` by their studies."""
+
+
+@dataclass(frozen=True)
+class JudgedRuns:
+    """The runs, `names` as they were asked for, with what was read `beside` them; `cores`: those that counted."""
+
+    names: Sequence[str]
+    gathered: Gathered
+    beside: MaterialOptions
+    cores: Sequence[CoreJudged] = ()
+
+    @property
+    def runs(self) -> list[str]:
+        """Their ids, those that counted last."""
+        return [*(run.id for run in self.gathered.results), *(core.run for core in self.cores)]
+
+    @property
+    def studies(self) -> list[str]:
+        """The studies of those that were timed."""
+        return list(dict.fromkeys(str(run.study["id"]) for run in self.gathered.results))
+
+    @property
+    def created(self) -> str:
+        """When the last began, ISO 8601; empty without any."""
+        return max((str(run.plan["created"]) for run in self.gathered.results), default="")
+
+    @property
+    def duration_s(self) -> float:
+        """What they took together."""
+        return sum(run.wall_s for run in self.gathered.results)
+
+    @property
+    def host(self) -> list[tuple[str, str]]:
+        """Label and value of what was measured on."""
+        return [pair for run in self.gathered.results[:1] for pair in host(run)]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why a run is invalid."""
+        results = self.gathered.results
+        return [f"run {run.id}: {line}" if len(results) > 1 else line for run in results for line in run.explained]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know of all runs."""
+        timed = (f"run {run.id}: {line}" for run in self.gathered.results for line in run.notices[len(run.explained) :])
+        counted = (f"run {core.run}: {line}" for core in self.cores for line in core.warnings)
+        return [*timed, *self.gathered.notes, *counted]
+
+    @property
+    def joules(self) -> str:
+        """What the joules rest on, in a sentence."""
+        kinds = self.gathered.estimates["energy_evidence"].drop_nulls().unique().sort().to_list()
+        if kinds:
+            return f"Joules here are {' and '.join(kinds)}."
+        return "There are no joules: no meter was read and no device card named. Claims on energy are judged by time."
+
+    @cached_property
+    def command(self) -> list[str]:
+        """The commands that measure again, then the one that judges these runs again."""
+        device = f" --device {self.beside.device}" if self.beside.device else ""
+        allowed = " --allow-assumed" if self.beside.allow_assumed else ""
+        runs = "".join(f" --run {_findable(name)}" for name in self.names) or " --length none"
+        runs += "".join(f" --counted {_findable(core.name)}" for core in self.cores)
+        return [*dict.fromkeys(self._measuring()), f"wattlock papers{runs}{device}{self._options}{allowed}"]
+
+    @property
+    def _options(self) -> str:
+        beside = self.beside
+        given = {"--radio": beside.radio, "--battery": beside.battery}
+        given["--capture"] = beside.capture.name if beside.capture else None
+        given["--machine"] = beside.machine if beside.machine != "computer" else None
+        options = "".join(f" {option} {value}" for option, value in given.items() if value is not None)
+        return options + "".join(f" --transfers {_without_folder(name)}" for name in beside.transfers)
+
+    def _measuring(self) -> Iterator[str]:
+        """A run holds its card: to measure again the card must be named, and allowed where nobody verified it."""
+        for run in self.gathered.results:
+            card = card_of(run, self.beside.device)
+            valued = f" --device {self.beside.device or card.name}" if card is not None else ""
+            if self.beside.allow_assumed or (card is not None and card.card.evidence == "assumed"):
+                valued += " --allow-assumed"
+            study = str(run.study["id"])
+            if study in LENGTHS:
+                # Of one run this judges too, as it was judged here.
+                options = self._options if len(self.gathered.results) == 1 else ""
+                yield f"wattlock papers --length {LENGTHS[study]}{valued}{options}"
+            else:
+                yield f"wattlock run {study}{valued}"
+        yield from (f"wattlock run {core.study} --on qemu:{core.core}" for core in self.cores)
+
+
+def _without_folder(name: str) -> str:
+    """A file of transfers as a page may name it."""
+    kind, path = path_of(name)
+    return shlex.quote(f"{kind}={path.name}" if kind else path.name)
+
+
+def _findable(name: str) -> str:
+    """A run as it is found again: by its id where it lies on the shelf, also if it was called the last one."""
+    folder = find(name)
+    return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)

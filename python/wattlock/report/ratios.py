@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.report import ratio_strips
-from wattlock.report.cases import does
+from wattlock.report.cases_table import does
 from wattlock.report.compared import RunComparison
 from wattlock.report.evidence import departures
 from wattlock.report.formats import capital, cipher_name, size

@@ -10,12 +10,12 @@ import polars as pl
 
 from wattlock.errors import EvidenceError
 from wattlock.report import bars
+from wattlock.report.battery_section import HEIGHT_PX, LEVELS, level_curves
 from wattlock.report.cycles import counted_figures, groups_of
-from wattlock.report.discharge import discharge
-from wattlock.report.discharges import HEIGHT_PX, LEVELS, level_curves
+from wattlock.report.discharge_figure import discharge
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.figure_files import WIDTH_PX, FigureFile, chart_svg, drawing_svg, figure_name, write_figures
-from wattlock.report.gallery import drawn_by, plates
+from wattlock.report.figures import drawn_by, plates
 from wattlock.report.main_figure import ANSWER, MainFigure, bar_rows, main_figure
 from wattlock.run.result import Result
 

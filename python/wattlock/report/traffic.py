@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from wattlock.link.capture import binned
+from wattlock.link.capture_file import binned
 from wattlock.report.evidence import NothingToDraw
 
 HEIGHT_PX = 260
@@ -16,7 +16,7 @@ LEGEND = alt.Legend(columnPadding=28, offset=32)
 def packet_sizes(sizes: Sequence[dict[str, Any]]) -> alt.Chart:
     """Packets of a capture by size in bins that double from 64 octets, stacked by kind.
 
-    * `sizes`: rows of `frame`, `protected`, `size_B`, `count`, as `wattlock.link.capture.census` gives them.
+    * `sizes`: rows of `frame`, `protected`, `size_B`, `count`, as `wattlock.link.capture_file.census` gives them.
 
     Raises NothingToDraw where no packet was counted.
     """

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import wattlock.analysis
-from wattlock.analysis import estimate, paired, within
+from wattlock.analysis import estimate, within
+from wattlock.analysis import pairs as paired
 from wattlock.store import RunFolder
 from wattlock.store.disk import cache_folder
 from wattlock.store.records import causes as known_causes

@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wattlock.analysis.paired import LOOKS
+from wattlock.analysis.pairs import LOOKS
 from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
-from wattlock.run import adapters, counting, forecast
+from wattlock.run import adapters, counting
+from wattlock.run import session as forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
-from wattlock.run.energy import MeterChoice, describe
 from wattlock.run.keep_trying import KeepTrying, extended
+from wattlock.run.metering import MeterChoice, describe
 from wattlock.run.paired import PairedPlan
 from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
 from wattlock.run.shards import self_checks

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from wattlock.analysis import estimate, paired, self_checks
+from wattlock.analysis import estimate, self_checks
+from wattlock.analysis import pairs as paired
 from wattlock.analysis.comparison import verdict
 from wattlock.analysis.estimate import consensus
 from wattlock.errors import InputError

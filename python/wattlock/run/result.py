@@ -11,17 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from wattlock.analysis import (
-    comparison,
-    counts,
-    crossover,
-    discharges,
-    energy_blocks,
-    estimate,
-    paired,
-    ranking,
-    self_checks,
-)
+from wattlock.analysis import comparison, counts, crossover, discharges, energy_blocks, estimate, ranking, self_checks
+from wattlock.analysis import pairs as paired
 from wattlock.analysis.discharges import FullCharge
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run import batches, validity

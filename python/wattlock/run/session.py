@@ -5,6 +5,7 @@ On a microcontroller it is counting alone.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,14 +13,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from wattlock.errors import StudyError
+from wattlock.run import shards
 from wattlock.run.counting import Counting
 from wattlock.run.discharge import Discharge, DischargePlan
-from wattlock.run.energy import EnergyBlocks, MeterChoice
 from wattlock.run.keep_trying import recalled
+from wattlock.run.metering import EnergyBlocks, MeterChoice
 from wattlock.run.paired import PairedPlan, PairedTiming
-from wattlock.run.process import Bench
-from wattlock.run.timing import Progress, Timing
+from wattlock.run.process import Bench, inquire
+from wattlock.run.shards import Order
+from wattlock.run.timing import HALVES, Progress, Timing
 from wattlock.store import RunFolder
+from wattlock.store.records import record_of
 from wattlock.study import Case, InputFile, Study
 from wattlock.study.cases import core_classes_of
 from wattlock.study.samples import SAMPLES, grow
@@ -130,3 +134,38 @@ def files_of(study: Study, cases: Sequence[Case], inputs: Sequence[InputFile]) -
                 files[kind] = place / kind
                 files[kind].write_bytes(grow(kind, study.file_B))
         yield files
+
+
+BATCH_S = shards.BATCH_NS / 1e9
+EDGES_S = 30e-6
+"""Canary and burst on both sides of a batch."""
+WARM_S = 25e-6
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds until the first look, and until the last one if no case is sure before."""
+
+    least_s: float
+    most_s: float
+
+
+def forecast(
+    cases: Sequence[Case],
+    files: Mapping[str, Path],
+    target: Target,
+    looks: Sequence[int],
+    libraries: Mapping[str, Path] | None = None,
+) -> Forecast:
+    """Prepares each case once, which tells how often its input is cut, and adds up the batches."""
+    start, visits = time.monotonic(), {case.case: shards.first_visits(case) for case in cases}
+    a_process = 0.0
+    for number, group in enumerate(shards.split(cases, seed=0, own=libraries or ())):
+        order = Order(number, number, group, None, visits=visits)
+        header = record_of(inquire(target, order, files, libraries).split(b"\n", 1)[0])
+        for case in header["cases"]:
+            segments, count = case["segments"], visits[case["case"]]
+            a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))
+            a_process += HALVES * (WARM_S + BATCH_S / 2 + EDGES_S) if segments == 1 else 0
+    prepared = time.monotonic() - start
+    return Forecast((a_process + prepared) * looks[0], (a_process + prepared) * looks[-1])

@@ -7,7 +7,7 @@ import polars as pl
 
 from support.made_up_batches import Numbers, case, summaries
 from wattlock.analysis import comparison, estimate, ranking
-from wattlock.report.answer import after_pause
+from wattlock.report.run_answer import after_pause
 
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
 FIVE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])

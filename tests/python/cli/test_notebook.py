@@ -16,9 +16,9 @@ from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import InputError, Slower
 from wattlock.papers import literature
-from wattlock.run.compare import compare
 from wattlock.run.libraries import named_libraries
 from wattlock.run.result import open_run
+from wattlock.run.run_comparison import compare
 
 # A room that is a call is no module to a type checker.
 wl: Any = wattlock

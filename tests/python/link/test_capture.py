@@ -8,8 +8,8 @@ import pytest
 from support.captures import pcap
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.link import capture
-from wattlock.link.capture import MOST_SIZES, Census, binned, traffic
+from wattlock.link import capture_file
+from wattlock.link.capture_file import MOST_SIZES, Census, binned, traffic
 from wattlock.report.evidence import NothingToDraw
 from wattlock.report.traffic import packet_sizes
 from wattlock.targets import toolbox
@@ -24,7 +24,7 @@ def air(tmp_path: Path) -> Path:
 
 
 def test_sizes_have_the_fcs_in_them_and_gaps_lie_in_their_bins(air: Path) -> None:
-    found = capture.census(toolbox.find(), air)
+    found = capture_file.census(toolbox.find(), air)
     assert [(row["frame"], row["protected"], row["size_B"], row["count"]) for row in found.sizes] == [
         ("management", False, 104, 2),
         ("data", True, 1504, 1),
@@ -38,7 +38,7 @@ def test_a_file_that_is_no_capture_is_an_input_error(tmp_path: Path) -> None:
     file = tmp_path / "none.pcap"
     file.write_bytes(b"not a capture")
     with pytest.raises(InputError, match="neither pcap nor pcapng"):
-        capture.census(toolbox.find(), file)
+        capture_file.census(toolbox.find(), file)
 
 
 def test_bins_double_from_64_octets_and_none_is_left_out() -> None:

@@ -11,7 +11,7 @@ from wattlock.papers.implementations import CONSTANT_TIME, ERA, HARDWARE
 from wattlock.papers.judge import Judgement, amount_band
 from wattlock.papers.nine_questions import QUESTIONS, Headline, headlines
 from wattlock.papers.themes import JUDGES, judge_all
-from wattlock.report.headlines import rows_of
+from wattlock.report.papers_page import rows_of
 from wattlock.study import study as studies
 
 FIGURE = re.compile(r"[\d.,]+(?:e-?\d+)?(?: %| B)? \(-?[\d.,e-]+ to [\d.,e-]+\)")

@@ -15,7 +15,7 @@ import pytest
 from support import report_frames
 from support.tools import needs
 from support.tree import TESTS
-from wattlock.report.page import write_report
+from wattlock.report.run_page import write_report
 
 LIMIT_S, MOST_PAINT_MS = 300, 500
 AXE = files("axe_playwright_python") / "axe.min.js"

@@ -20,14 +20,13 @@ from support.tools import needs
 from support.tree import TESTS
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report.compare_answer import answer, by
 from wattlock.report.compare_files import write_compare_figures
-from wattlock.report.compare_page import SECTIONS, compare_page
+from wattlock.report.compare_page import SECTIONS, answer, by, compare_page
 from wattlock.report.compared import MOST_SIDES, RunComparison, run_comparison
 from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, described, picture, ratio_words
 from wattlock.report.ratios import COST, ENERGY, figures, measures
-from wattlock.run.compare import compare
 from wattlock.run.result import open_run
+from wattlock.run.run_comparison import compare
 
 LIMIT_S = 240
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -11,8 +11,8 @@ from support.counted_runs import M0PLUS, M4, STUDY, Replayed
 from wattlock.report.compare_page import sections
 from wattlock.report.compared import run_comparison
 from wattlock.run.begin import Request, measure
-from wattlock.run.compare import compare
 from wattlock.run.result import open_run
+from wattlock.run.run_comparison import compare
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from support.tools import needs
 from support.tree import TESTS
 from wattlock.advise import advise, load, record
 from wattlock.advise.record import Section
-from wattlock.report.decision import decision_page
+from wattlock.report.decision_page import decision_page
 
 LIMIT_S = 180
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -9,14 +9,14 @@ import pytest
 
 from support import report_frames
 from wattlock.energy.device_cards import Device
-from wattlock.report.answer import answer
-from wattlock.report.cases import cases_table
+from wattlock.report.battery_section import discharge_section
+from wattlock.report.cases_table import cases_table
 from wattlock.report.chip import SHAPES, chip, chips, stylesheet
-from wattlock.report.discharges import discharge_section
 from wattlock.report.formats import estimate, interval
 from wattlock.report.look import DARK, LIGHT
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
-from wattlock.report.page import write_report
+from wattlock.report.run_answer import answer
+from wattlock.report.run_page import write_report
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)

@@ -31,8 +31,7 @@ from wattlock.papers.literature import THEMES
 from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import headlines
 from wattlock.papers.themes import JUDGES, judge_all
-from wattlock.report.papers_page import LONG_LETTERS, counts, exhibit_name, papers_page
-from wattlock.report.papers_runs import JudgedRuns
+from wattlock.report.papers_page import LONG_LETTERS, JudgedRuns, counts, exhibit_name, papers_page
 from wattlock.report.verdict_table import SHORT, amounts, by_names, strip
 
 LIMIT_S = 240

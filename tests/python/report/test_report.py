@@ -19,15 +19,14 @@ from support import report_frames
 from wattlock.analysis.estimate import CanaryClock
 from wattlock.energy.device_cards import Device
 from wattlock.report import EvidenceMix, NothingToDraw, figures
-from wattlock.report.answer import answer
-from wattlock.report.cases import cases_table
+from wattlock.report.cases_table import cases_table
 from wattlock.report.chip import SHAPES
 from wattlock.report.evidence import with_energy_columns
+from wattlock.report.figures import drawn, plates
 from wattlock.report.formats import cipher_name, estimate, interval, number, within
-from wattlock.report.gallery import plates
 from wattlock.report.look import CATEGORY, DARK, LIGHT
-from wattlock.report.page import SECTIONS, write_report
-from wattlock.report.quantities import drawn
+from wattlock.report.run_answer import answer
+from wattlock.report.run_page import SECTIONS, write_report
 from wattlock.report.scales import bounds_of, spread_labels
 from wattlock.report.tables import ranking_tables
 from wattlock.run.result import Result

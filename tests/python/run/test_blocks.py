@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from wattlock.analysis import comparison, energy_blocks
-from wattlock.run.energy import LEAST_POWER_W, MeterChoice, block_length_ns, describe, least_s
+from wattlock.run.metering import LEAST_POWER_W, MeterChoice, block_length_ns, describe, least_s
 from wattlock.targets import local, probe
 from wattlock.targets.local import Local
 

@@ -12,7 +12,7 @@ from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, Slower
-from wattlock.run import compare
+from wattlock.run import run_comparison
 from wattlock.run.begin import Request, measure
 from wattlock.run.result import Result
 from wattlock.store import RunFolder
@@ -295,14 +295,14 @@ def test_joules_are_compared_of_one_meter_and_between_machines_of_meters_that_in
         )
         for meter, processor in zip(meters, processors, strict=True)
     ]
-    assert compare.meters_are_alike(cast("Result", runs[0]), cast("Result", runs[1])) is alike
+    assert run_comparison.meters_are_alike(cast("Result", runs[0]), cast("Result", runs[1])) is alike
 
 
 def test_times_of_two_kinds_of_evidence_are_not_compared() -> None:
     measured, modelled = (pl.DataFrame({"time_evidence": [kind, None]}) for kind in ("measured", "modelled"))
-    compare._refuse_mixed([measured, measured])
+    run_comparison._refuse_mixed([measured, measured])
     with pytest.raises(EvidenceError, match="times that are measured and modelled are not compared"):
-        compare._refuse_mixed([measured, modelled])
+        run_comparison._refuse_mixed([measured, modelled])
 
 
 def test_the_help_says_what_share_finds_a_slowdown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,11 @@ from wattlock.cli.table import short
 from wattlock.energy.device_cards import without_card
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.report.evidence import drawable
-from wattlock.report.page import write_report
+from wattlock.report.run_page import write_report
 from wattlock.run import begin
 from wattlock.run.begin import Request
-from wattlock.run.compare import compare
 from wattlock.run.result import Result, open_one_kind, open_run, read
+from wattlock.run.run_comparison import compare
 from wattlock.run.session import Silent
 from wattlock.targets.local import Local
 

@@ -12,7 +12,7 @@ from support.tree import require_programs
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.run import begin, counting
 from wattlock.run.begin import Request
-from wattlock.run.energy import MeterChoice
+from wattlock.run.metering import MeterChoice
 from wattlock.run.result import read
 from wattlock.run.session import Silent
 from wattlock.store import RunFolder

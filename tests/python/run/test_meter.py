@@ -15,7 +15,7 @@ import pytest
 from support.metered_study import STUDY
 from support.tree import TREE
 from wattlock import cli
-from wattlock.run.energy import MeterChoice, describe
+from wattlock.run.metering import MeterChoice, describe
 from wattlock.store import RunFolder
 from wattlock.targets import local
 

@@ -12,7 +12,7 @@ from support.metered_study import STUDY
 from support.recorded_runs import made_up
 from support.tree import TREE
 from wattlock import cli
-from wattlock.run.energy import MeterChoice, describe
+from wattlock.run.metering import MeterChoice, describe
 from wattlock.run.result import open_run
 from wattlock.store import RunFolder
 from wattlock.store.run_folder import derive, sums_sha256

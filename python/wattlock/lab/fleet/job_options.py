@@ -14,7 +14,7 @@ from wattlock.energy.device_cards import kept_card
 from wattlock.errors import EvidenceError, InputError, ProbeError, StudyError
 from wattlock.run import begin
 from wattlock.run.baseline import Baseline
-from wattlock.run.energy import MeterChoice
+from wattlock.run.metering import MeterChoice
 from wattlock.study.study import STUDIES
 from wattlock.targets import Target, named
 from wattlock.targets.target import refuse_emulated

@@ -36,7 +36,7 @@ def measure(begun: Begun) -> None:
 
 def carry_out(begun: Begun) -> int:
     """Measures to the end and seals the run; gives how many processes it has."""
-    from wattlock.run.energy import block_length_ns, least_s
+    from wattlock.run.metering import block_length_ns, least_s
 
     session, folder = begun.session, begun.folder
     cases = sum(case.role == "study" for case in folder.cases())
@@ -107,7 +107,7 @@ def _answered(result: Result, estimates: pl.DataFrame) -> list[str]:
         from wattlock.report.cycles import groups_of, said
 
         return said(result.core.place, groups_of(estimates, result.ranking))
-    from wattlock.report.answer import answer
+    from wattlock.report.run_answer import answer
 
     return [] if result.reasons else answer(estimates, result.ranking)
 
@@ -130,7 +130,7 @@ def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
         echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
         return
     from wattlock.energy.device_cards import card_of
-    from wattlock.report.page import write_report
+    from wattlock.report.run_page import write_report
 
     page = folder.path / "report.html"
     write_report(page, result, estimates, card_of(result, None))

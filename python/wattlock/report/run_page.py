@@ -15,14 +15,12 @@ import polars as pl
 
 from wattlock.energy.device_cards import Device
 from wattlock.report import chip, cycles, engine, formats, look, tables
-from wattlock.report.answer import after_pause, answer, answered_group, answered_rows, with_joules
-from wattlock.report.cases import cases_table
-from wattlock.report.conditions import STEPS, card_notes, card_shown, conditions, joules_notes, lost_states, verdict
+from wattlock.report.battery_section import discharge_section
+from wattlock.report.cases_table import cases_table
 from wattlock.report.core_classes import core_class_section
 from wattlock.report.described import host
-from wattlock.report.discharges import discharge_section
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
-from wattlock.report.gallery import Plate, drawn_by, plates
+from wattlock.report.figures import Plate, drawn_by, plates
 from wattlock.report.main_figure import drawn_figure, main_figure
 from wattlock.report.markup import (
     as_sentence,
@@ -38,6 +36,8 @@ from wattlock.report.markup import (
     text,
     unbroken,
 )
+from wattlock.report.run_answer import after_pause, answer, answered_group, answered_rows, with_joules
+from wattlock.report.tables import STEPS, card_notes, card_shown, conditions, joules_notes, lost_states, verdict
 from wattlock.run.result import Result
 from wattlock.run.validity import INVALID_RUN
 from wattlock.store.disk import write_out

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from wattlock.energy.device_cards import card_of, valued
-from wattlock.report import compare_page, page
+from wattlock.report import compare_page, run_page
 from wattlock.report.compared import run_comparison
-from wattlock.run.compare import compare
 from wattlock.run.result import Result
+from wattlock.run.run_comparison import compare
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Drawn:
 def drawn_run(run: Result) -> Drawn:
     """The sections of a run's report without charts that need an engine."""
     cases = valued(run, None, allow_assumed=False)
-    sections = page.sections(run, cases, card_of(run, None))
-    return Drawn(run.study["title"], run.study["question"], sections, page.SCRIPTS, cases)
+    sections = run_page.sections(run, cases, card_of(run, None))
+    return Drawn(run.study["title"], run.study["question"], sections, run_page.SCRIPTS, cases)
 
 
 def drawn_report(run: Result) -> str:
     """The whole page of a run."""
-    return page.page(run, valued(run, None, allow_assumed=False), card_of(run, None))
+    return run_page.page(run, valued(run, None, allow_assumed=False), card_of(run, None))
 
 
 def drawn_comparison(runs: Sequence[Result]) -> Drawn:

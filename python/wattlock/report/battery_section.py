@@ -4,8 +4,8 @@ import polars as pl
 
 from wattlock.analysis.discharges import curves
 from wattlock.report import chip
-from wattlock.report.discharge import discharge as curve
-from wattlock.report.discharge import spec
+from wattlock.report.discharge_figure import discharge as curve
+from wattlock.report.discharge_figure import spec
 from wattlock.report.figure_files import figure_name
 from wattlock.report.formats import number
 from wattlock.report.markup import cell, island, paragraphs, table, text
