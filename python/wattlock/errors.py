@@ -14,6 +14,8 @@ HINT_OF_SYSTEM = {
     errno.EROFS: "nothing can be written there: name another place",
     errno.ENAMETOOLONG: "a file's name has at most 255 octets",
     errno.ELOOP: "its links lead in a circle",
+    errno.ENXIO: "a socket or a device without its other end is no file: name another one",
+    errno.EIO: "the system can't read or write it: what holds it may be broken, or no file at all",
     errno.EMFILE: "raise the limit of open files: `ulimit -n 1024`",
     errno.ENFILE: "the system has no file left to open: end other programs",
 }

@@ -1,8 +1,8 @@
 //! An instrument beside the device that records by itself. Nothing is read here: the device marks its blocks by a pattern
 //! of load, and on a pin where it has one, by which the recording is joined to the run afterwards.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use wattlock_engine::{Meter, MeterDescription, MeterError, Nanoseconds, Reading};
@@ -27,6 +27,8 @@ const RATES_HZ: std::ops::RangeInclusive<u64> = 10..=10_000_000;
 const LEAST_CHIP_NS: Nanoseconds = 20_000_000;
 /// Samples of a chip.
 const CHIP_SAMPLES: u64 = 20;
+/// What a pin gives is no longer; a LED has levels to 255.
+const LONGEST_LEVEL_B: u64 = 8;
 const HINT: &str = "recording, or with the instrument's samples a second recording:100000Hz";
 
 /// Opens it: `recording` for an instrument of 1 kHz and faster, `recording:100Hz` where its rate is another.
@@ -48,12 +50,27 @@ pub fn open(domain: &str, pin: Option<&Path>, time: impl Time + Send + 'static) 
     let update_period = 1_000_000_000 / rate_Hz;
     let mut meter = Beside { update_period, pin: pin.map(Path::to_owned), time };
     if let Some(pin) = pin {
-        meter.set(false).map_err(|error| Missing {
+        // Whoever names the recording here would lose its first octet.
+        takes_levels(pin).and_then(|()| meter.set(false)).map_err(|error| Missing {
             why: format!("{KIND}: the pin {}: {error}", pin.display()),
             hint: "a file that takes 0 and 1 and that you may write, as /sys/class/gpio/gpio17/value".to_owned(),
         })?;
     }
     Ok(Opened { description: describe(rate_Hz, update_period), meter: Box::new(meter) })
+}
+
+/// Refuses a regular file, as those of the kernel are too, that holds anything but a level.
+fn takes_levels(pin: &Path) -> io::Result<()> {
+    if !std::fs::metadata(pin)?.is_file() {
+        return Ok(());
+    }
+    let mut held = String::new();
+    let read = File::open(pin)?.take(LONGEST_LEVEL_B).read_to_string(&mut held);
+    let held = held.trim();
+    if read.is_err() || (!held.is_empty() && held.parse::<u8>().is_err()) {
+        return Err(io::Error::other("it holds something else than a level, which would be lost"));
+    }
+    Ok(())
 }
 
 fn describe(rate_Hz: u64, update_period_ns: Nanoseconds) -> MeterRecord {
@@ -135,7 +152,13 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let pin = folder.join("value");
         assert!(open("", Some(&pin), SystemTime).err().unwrap().why.contains("the pin"));
-        std::fs::write(&pin, "x").unwrap();
+        for recording in [&b"time_s,power_W\n0,1\n"[..], b"7", b"1 0", b"\xff\xfe"] {
+            std::fs::write(&pin, recording).unwrap();
+            let refused = open("", Some(&pin), SystemTime).err().map(|missing| missing.why);
+            assert_eq!(refused.is_none(), recording == b"7", "{refused:?}");
+            assert_eq!(std::fs::read(&pin).unwrap(), if recording == b"7" { b"0" } else { recording });
+        }
+        std::fs::write(&pin, "1").unwrap();
         let mut opened = open("", Some(&pin), SystemTime).unwrap();
         assert_eq!(std::fs::read(&pin).unwrap(), b"0");
         opened.meter.show(true).unwrap();

@@ -164,9 +164,9 @@ def _system_error(error: OSError) -> int:
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         say(f"no room left on the disk for {error.filename or 'the output'}", "free some space and try again")
         return DiskFull.exit_code
-    if error.errno not in HINT_OF_SYSTEM or error.filename is None:
+    if error.errno not in HINT_OF_SYSTEM or (error.filename is None and error.errno != errno.EIO):
         return _bug(error)
-    say(f"{error.filename}: {error.strerror}", HINT_OF_SYSTEM[error.errno])
+    say(f"{error.filename or 'a file'}: {error.strerror}", HINT_OF_SYSTEM[error.errno])
     return InputError.exit_code
 
 

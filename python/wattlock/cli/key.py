@@ -78,12 +78,17 @@ def secret_key(file: Path, password_file: Path | None) -> SecretKey:
     return minisign.SecretKey.parse(text, _password_of(text, password_file), named=str(file))
 
 
+LONGEST_LINE = 4096
+"""Letters of a password's file that are read; minisign takes 1,023 octets."""
+
+
 def password(file: Path | None, *, again: bool = False) -> str:
     """A password out of a file, or from the person. Raises InputError where there is neither."""
     import sys
 
     if file is not None:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            lines = opened.readline(LONGEST_LINE).splitlines()
         if not lines or not lines[0]:
             raise InputError(f"--password-file {file}: its first line is empty", hint="write the password into it")
         return lines[0]

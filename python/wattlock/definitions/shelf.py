@@ -10,8 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from wattlock.definitions.toml import Table, Wording, problems_of, refusal, suggestion, tables_of
-from wattlock.errors import InputError, WattlockError
+from wattlock.definitions.toml import MOST_B, Table, Wording, problems_of, refusal, suggestion, tables_of
+from wattlock.errors import HINT_OF_SYSTEM, InputError, WattlockError
 
 Kind = TypeVar("Kind", bound=Table)
 Model = TypeVar("Model", bound=BaseModel)
@@ -126,9 +126,15 @@ class Shelf(Generic[Kind]):
     def text(self, found: Found) -> bytes:
         """The octets of a definition. Raises the shelf's error where it can't be read."""
         try:
-            return found.source.read_bytes()
+            with found.source.open("rb") as file:
+                content = file.read(MOST_B + 1)
         except OSError as error:
-            raise self.error_class(f"{found.label}: can't be read: {error.strerror}") from error
+            hint = HINT_OF_SYSTEM.get(error.errno or 0, "name another file")
+            raise self.error_class(f"{found.label}: can't be read: {error.strerror}", hint=hint) from error
+        if len(content) > MOST_B:
+            what = f"{found.label}: has more than {MOST_B >> 20} MiB"
+            raise self.error_class(what, hint=f"a {self.kind} has some kB: is it another file?")
+        return content
 
     def tables(self, found: Found) -> dict[str, Any]:
         """The tables as they stand in the file. Raises the shelf's error where it can't be read or is no TOML."""

@@ -55,7 +55,8 @@ def tables_of(text: str | bytes, label: str, error_class: type[WattlockError] = 
     try:
         return loads(text if isinstance(text, str) else text.decode())
     except ValueError as error:
-        raise error_class(f"{label}: not TOML: {error}") from error
+        hint = "it has lines as `key = value` below `[tables]`, in UTF-8: https://toml.io"
+        raise error_class(f"{label}: not TOML: {error}", hint=hint) from error
 
 
 Text = Annotated[str, Field(min_length=1)]

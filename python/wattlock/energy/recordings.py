@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -28,6 +29,12 @@ FEWEST_SAMPLES = 5
 BLOCK_COLUMNS = ["block", "start_s", "end_s"]
 
 LINE = "line of the file"
+
+LATEST_S = 1e11
+"""No recording is of so late a time, the year 5138: its numbers are no seconds."""
+
+MOST_WIDE_B = 2**26
+"""Of a file in UTF-16, which is read as a whole."""
 
 HEAD_B = 64 * 1024
 """The first octets of a file, in which its heads must stand."""
@@ -206,7 +213,12 @@ def read(
     if (rate_Hz := found.rate_Hz) is not None:
         mean = float(time_s[-1] - time_s[0]) / (len(cells) - 1)
         size = min(set(PREFIXES.values()), key=lambda size: abs(np.log(mean * size * rate_Hz)))
-    return Recording(time_s * size, power_W, on, found.profile)
+    time_s = time_s * size
+    if abs(time_s).max() > LATEST_S:
+        raise InputError(
+            f"{file}: time {time_s[-1]:.9g} s is that of no recording", hint="--unit time=ms tells its unit"
+        )
+    return Recording(time_s, power_W, on, found.profile)
 
 
 def by_quantity(words: Sequence[str], option: str) -> dict[str, str]:
@@ -248,17 +260,14 @@ def _opened(file: Path, hint: str) -> RecordingSheet:
         with file.open("rb") as octets:
             start = octets.read(HEAD_B)
         wide = _wide(start)
-        source: Path | bytes = file if wide is None else file.read_bytes().decode(wide, "replace").encode()
+        source: Path | bytes = file if wide is None else _of_wide(file, wide)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}", hint=hint) from error
     if isinstance(source, bytes):
         start = source[:HEAD_B]
-    try:
-        text = start.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # A letter that the first octets cut in two is none of another alphabet.
-        is_cut = len(start) >= HEAD_B and error.start > HEAD_B - 4
-        text = start.decode("utf-8-sig" if is_cut else "cp1252", "replace")
+    text = _letters(start)
+    if "\r" in text and "\n" not in text:
+        raise InputError(f"{file}: its lines end by a carriage return alone", hint="save it with line ends of today")
     lines = re.split(r"\r?\n", text)
     at, names = _heads(lines)
     if not names:
@@ -269,7 +278,34 @@ def _opened(file: Path, hint: str) -> RecordingSheet:
                 said = f"{file}: its columns are separated by {called}, not by commas"
                 raise InputError(said, hint="save it with commas between columns and a point in numbers")
     first = next((below for below in range(at + 1, len(lines)) if lines[below].strip()), at + 1)
+    cells = _row(lines[first]) if first < len(lines) else []
+    if not any(cell.strip() for cell in cells[len(names) :]):
+        # Lines that end with a comma, of which the heads know none.
+        names = _distinct([*names, *cells[len(names) :]])
     return RecordingSheet(file, source, names, first, lines[:at])
+
+
+def _letters(start: bytes) -> str:
+    """The first octets of a file as text."""
+    try:
+        return start.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A letter that the first octets cut in two is none of another alphabet.
+        is_cut = len(start) >= HEAD_B and error.start > HEAD_B - 4
+        return start.decode("utf-8-sig" if is_cut else "cp1252", "replace")
+
+
+def _of_wide(file: Path, wide: str) -> bytes:
+    """A file in UTF-16 as UTF-8. Raises InputError where it is too large."""
+    with file.open("rb") as octets:
+        read = octets.read(MOST_WIDE_B + 1)
+    if len(read) > MOST_WIDE_B:
+        raise InputError(f"{file}: has more than {MOST_WIDE_B >> 20} MiB of UTF-16", hint="save it as UTF-8")
+    return read.decode(wide, "replace").encode()
+
+
+def _row(line: str) -> list[str]:
+    return next(csv.reader([line.replace("\r", " ")]), [])
 
 
 def _wide(start: bytes) -> str | None:
@@ -283,7 +319,7 @@ def _wide(start: bytes) -> str | None:
 
 def _heads(lines: Sequence[str]) -> tuple[int, list[str]]:
     """The line of the heads, which is the last one of words above the first of numbers, and the names in it."""
-    rows = [next(csv.reader([line]), []) for line in lines]
+    rows = [_row(line) for line in lines]
     written = [at for at, row in enumerate(rows) if any(cell.strip() for cell in row)]
     head = next((at for at in written if not re.match(r"\s*(;|//|#\s)", lines[at])), None)
     before = None
@@ -337,7 +373,7 @@ def _scanned(sheet: RecordingSheet, numbers: Sequence[str] = ()) -> pl.LazyFrame
         has_header=False,
         skip_lines=sheet.line,
         schema=types,
-        truncate_ragged_lines=True,
+        truncate_ragged_lines=not numbers,
         missing_columns="insert",
         encoding="utf8-lossy",
         raise_if_empty=False,
@@ -346,6 +382,7 @@ def _scanned(sheet: RecordingSheet, numbers: Sequence[str] = ()) -> pl.LazyFrame
 
 def _cells(sheet: RecordingSheet, hint: str) -> pl.DataFrame:
     """The cells of a CSV as text, with the `LINE` that each row stands on; empty lines are left out."""
+    _refuse_more_cells(sheet)
     try:
         found = _scanned(sheet).collect()
         found = found.select(pl.all().str.strip_chars()).with_row_index(LINE, offset=sheet.line + 1)
@@ -354,6 +391,22 @@ def _cells(sheet: RecordingSheet, hint: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{sheet.file}: {str(error).splitlines()[0]}", hint=hint) from error
     return found.filter(~pl.all_horizontal(pl.exclude(LINE).is_null()))
+
+
+def _refuse_more_cells(sheet: RecordingSheet) -> None:
+    """Raises InputError where a line has more cells than there are heads, as numbers with a comma in them make."""
+    try:
+        opened = io.BytesIO(sheet.source) if isinstance(sheet.source, bytes) else sheet.source.open("rb")
+        with opened as lines:
+            for number, line in enumerate(lines, 1):
+                if number <= sheet.line or line.count(b",") < len(sheet.names):
+                    continue
+                cells = _row(line[:HEAD_B].decode("utf-8", "replace").strip("\n"))
+                if any(cell.strip() for cell in cells[len(sheet.names) :]):
+                    said = f"{sheet.file}: line {number}: {len(cells)} cells below {len(sheet.names)} heads"
+                    raise InputError(said, hint="save it with commas between columns and a point in numbers")
+    except OSError as error:
+        raise InputError(f"{sheet.file}: {error.strerror or error}", hint=COLUMNS_HINT) from error
 
 
 def _numbers(file: Path, cells: pl.DataFrame, columns: Sequence[tuple[str, float]], hint: str) -> Iterator[Array]:
@@ -430,6 +483,14 @@ NAMED_SO = {"curr": "current", "volt": "voltage"}
 
 NO_UNIT = re.compile(r"time|power|curr(ent)?|volt(age)?|avg|average|mean|min|max|\d+")
 """What stands behind an underscore and is no unit."""
+
+BRACKET = re.compile(r"[(\[]([^()\[\]]*)[)\]]\s*$")
+
+NO_MEASURE = re.compile(r"(?<![a-z])(factor|good|state|status|mode|raw|range|limit|code|count|flag|zone)(?![a-z])")
+"""Beside a quantity without a unit in brackets: a power factor is no power."""
+
+SHUNT = re.compile(r"(?<![a-z])shunt(?![a-z])")
+"""The voltage of a shunt is a current, and nothing that fed the circuit."""
 
 PLAIN = Profile(name="plain", title="no instrument that is known", source="ours")
 
@@ -525,7 +586,7 @@ def _named(file: Path, names: Sequence[str], profile: Profile, quantity: str, ch
         raise InputError(f'{file}: --column {quantity}={chosen}: no column "{chosen}"', hint=hint)
     found = profile.candidates(quantity, names)
     if not found and not profile.columns:
-        found = [name for name in names if _quantity(name) == quantity]
+        found = [name for name in names if _quantity(name) == quantity and _is_measured(name, quantity)]
         found = found or [name for name in names if _by_unit(name) == quantity]
     if len(found) > 1:
         quoted = " and ".join(f'"{name}"' for name in found)
@@ -539,11 +600,18 @@ def _quantity(name: str) -> str | None:
     return NAMED_SO.get(found[1], found[1]) if found else None
 
 
+def _is_measured(name: str, quantity: str) -> bool:
+    """Whether a column with the word of a quantity may hold it."""
+    if quantity == "voltage" and SHUNT.search(plain(name)):
+        return False
+    return BRACKET.search(name) is not None or NO_MEASURE.search(plain(name)) is None
+
+
 def _by_unit(name: str) -> str | None:
     """What a column without a word of a quantity is by its unit: `CH1 (V)`, or `mA`."""
     if _quantity(name) is not None:
         return None
-    written = re.search(r"[(\[]([^()\[\]]*)[)\]]\s*$", name)
+    written = BRACKET.search(name)
     unit = written[1] if written else name.strip()
     return next((quantity for quantity, base in QUANTITIES.items() if scale(unit, base) is not None), None)
 
@@ -588,10 +656,13 @@ def _time(
     if given is not None:
         return SheetColumn(name, factor(file, name, "time", given)), None
     if profile.interval is not None:
-        spelled = rf"{profile.interval}\W*?([\d.]+(?:[eE][-+]?\d+)?)"
+        spelled = rf"{profile.interval}\W*?(\d*\.?\d+(?:[eE][-+]?\d+)?)[ \t]*([^\W\d]*)"
         if (shown := re.search(spelled, "\n".join(above))) is None:
             raise InputError(f"{file}: no {profile.interval} above its columns", hint="export it with its first lines")
-        return SheetColumn(name, float(shown[1])), None
+        if (unit_s := scale(shown[2] or "s", "s")) is None:
+            said = f'{file}: {profile.interval} {shown[1]} is in "{shown[2]}", not in s, ms, us or ns'
+            raise InputError(said, hint="write it in seconds, without a unit")
+        return SheetColumn(name, float(shown[1]) * unit_s), None
     if profile.rate_Hz is not None:
         return SheetColumn(name, None), profile.rate_Hz
     size = factor(file, name, "time")

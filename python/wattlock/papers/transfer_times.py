@@ -213,6 +213,7 @@ def _small(size_B: int, answer: LinkAnswer) -> AirAnswer:
 
 
 KINDS = ("text", "audio", "image", "video")
+LARGEST_B = 2**24
 HINT = "write it by `wattlock send FILE --to HOST:PORT --cipher ID --format json > FILE`"
 Count = Annotated[int, Field(ge=0)]
 
@@ -286,7 +287,12 @@ def path_of(name: str) -> tuple[str | None, Path]:
 def _of_file(name: str, families: Mapping[str, str]) -> list[Transferred]:
     data, path = path_of(name)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            octets = file.read(LARGEST_B + 1)
+        if len(octets) > LARGEST_B:
+            what = f"--transfers {path}: has more than {LARGEST_B >> 20} MiB"
+            raise InputError(what, hint="name a file of fewer transfers")
+        text = octets.decode()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(f"--transfers {path}: can't be read: {why}", hint=HINT) from error

@@ -176,12 +176,15 @@ def _or_null(spec: Mapping[str, Any]) -> dict[str, Any]:
 COUNTED = _object(
     {"core": _TEXT}, part=_MAY_BE_TEXT, board=_MAY_BE_TEXT, part_clock_Hz={**_COUNT, "type": ["integer", "null"]}
 )
-_LOOK = {"type": "integer", "minimum": 1, "maximum": 1000}
+_LOOK = {"type": "integer", "minimum": 2, "maximum": 1000}
+"""One process has no interval."""
+MOST_LOOKS = 32
+"""Of a study 20, and some more where a run went on; a reader takes minutes and a GB for a thousand."""
 STUDY = _object(
     {
         "id": {"type": "string", "pattern": "[a-z0-9]+(-[a-z0-9]+)*", "maxLength": 64},
         "title": _TEXT,
-        "looks": {"type": "array", "minItems": 1, "maxItems": 1000, "items": _LOOK},
+        "looks": {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": _LOOK},
         "target_percent": _PERCENT,
         "smallest_effect_percent": _PERCENT,
     }

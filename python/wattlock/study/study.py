@@ -44,6 +44,8 @@ LARGEST_AAD_B: int = constant("largest_aad_B")
 # The t interval over processes is held to what it says from five on (docs/method/looks.md).
 FEWEST_PROCESSES = 5
 MOST_PROCESSES = 1000
+MOST_LOOKS = 20
+"""The level of the intervals is found for all looks together: seconds for these, minutes for a thousand."""
 
 Size = Annotated[int, Field(ge=1, le=LARGEST_PAYLOAD_B)]
 CoreClass = Literal["big", "middle", "middle-1", "middle-2", "middle-3", "little"]
@@ -157,6 +159,9 @@ def with_looks(study: Study, looks: list[int]) -> Study:
 
 
 def _look_problems(looks: list[int]) -> Iterator[Problem]:
+    if len(looks) > MOST_LOOKS:
+        yield Problem("looks", f"must be at most {MOST_LOOKS} looks, is {len(looks)}")
+        return
     if looks[0] < FEWEST_PROCESSES:
         yield Problem("looks[0]", f"must be at least {FEWEST_PROCESSES}, is {looks[0]}")
     for index in range(1, len(looks)):

@@ -206,6 +206,10 @@ LOOK_S = 0.5
 
 PATIENCE = "WATTLOCK_PATIENCE"
 
+BY_A_LIBRARY = (
+    "a library of your own that prints or starts programs does that: measure without it; what was measured is kept"
+)
+
 BROKEN = "`make setup` builds the probe anew; what was measured is kept, and `wattlock run --resume` goes on"
 
 SLOW = f"a machine that slow needs more time: {PATIENCE}=4 waits four times as long"
@@ -360,7 +364,7 @@ class _Hearing:
         self._refuse(f"{self.who} closed its output and did not end", BROKEN)
 
     def _left_behind(self) -> NoReturn:
-        self._refuse(f"{self.who} ended and left another program behind that holds its output", BROKEN)
+        self._refuse(f"{self.who} ended and left another program behind that holds its output", BY_A_LIBRARY)
 
     def _count(self, chunk: bytes) -> None:
         self.heard_B += len(chunk)
@@ -376,7 +380,7 @@ class _Hearing:
             while chunk := os.read(err.fileno(), CHUNK_B):
                 self.complained_B += len(chunk)
                 if self.complained_B > MOST_COMPLAINTS_B:
-                    self._refuse(f"{self.who} complained in more than {MOST_COMPLAINTS_B:,} bytes", BROKEN)
+                    self._refuse(f"{self.who} complained in more than {MOST_COMPLAINTS_B:,} bytes", BY_A_LIBRARY)
                 self.complaints += chunk
                 del self.complaints[:-COMPLAINTS_B]
                 if not everything:

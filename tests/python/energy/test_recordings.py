@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wattlock import cli
+from wattlock.energy import recordings
 from wattlock.energy.recordings import Block, Recording, by_quantity, integrate, read
 from wattlock.errors import InputError
 
@@ -336,3 +337,82 @@ def test_the_verb_takes_units_and_columns(tmp_path: Path, capsys: pytest.Capture
     (row,) = json.loads(capsys.readouterr().out)
     assert row["mean_power_mW"] == pytest.approx(30)
     assert row["end_s"] == pytest.approx(0.049)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        "Time (s),Power Factor,Current (mA),Voltage (V)",
+        "Time (s),power state,Current (mA),Voltage (V)",
+        "Time (s),Power Good,I (mA),U (V)",
+        "Time zone,Power Mode,I (mA),U (V),Time (s)",
+        "Time (s),Shunt Voltage (mV),Current (mA),Bus Voltage (V)",
+        "Time (s),Current Range,I (mA),U (V)",
+    ],
+)
+def test_a_column_that_is_beside_a_quantity_is_not_read_for_it(tmp_path: Path, heads: str) -> None:
+    cells = ["7" if name[-1] != ")" or "Shunt" in name else name for name in heads.split(",")]
+    form = ",".join(cells).replace("Time (s)", "{t}")
+    for name in cells:
+        form = form.replace(name, "3") if name.endswith("(V)") else form.replace(name, "10") if "(mA)" in name else form
+    path = tmp_path / "it.csv"
+    path.write_text(f"{heads}\n{rows(form, step=1e-3)}")
+    assert read(path).power_W == pytest.approx(0.03)
+
+
+def test_a_current_with_its_shunt_s_voltage_wants_the_voltage_of_what_fed_it(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text("time_s,Shunt Voltage (mV),Current (mA)\n" + rows("{t},1,10", step=1e-3))
+    with pytest.raises(InputError, match="current without a voltage"):
+        read(path)
+    assert read(path, voltage_V=3.0).power_W == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("time_ms,power_mW\n0,30,5\n1,30,5\n", "line 2: 3 cells below 2 heads"),
+        ("time_ms,power_mW\n0,30\n1,30,5\n2,30\n", "line 3: 3 cells below 2 heads"),
+        ("timestamp,power_mW\n1700000000000,30\n1700000000001,30\n", "time 1.7e+12 s is that of no recording"),
+        ("time_s,power_W\r0,1\r1,1\r", "carriage return alone"),
+    ],
+)
+def test_what_would_be_read_for_other_numbers_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(text, newline="")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+def test_lines_that_end_with_a_comma_or_hold_a_carriage_return_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    for text in (
+        "time_ms,power_mW\n0,30,\n1,30,\n",
+        "time_ms,power_mW\n0,30\n1,30,\n",
+        "a\rb\ntime_ms,power_mW\n0,30\n1,30\n",
+    ):
+        path.write_text(text, newline="")
+        assert read(path).power_W.tolist() == pytest.approx([0.03, 0.03])
+
+
+@pytest.mark.parametrize(
+    ("interval", "step_s"), [(": 0.001", 1e-3), (": 1 ms", 1e-3), (" = .5us", 5e-7), (",2E-05", 2e-5)]
+)
+def test_the_interval_of_a_data_log_is_in_the_unit_behind_it(tmp_path: Path, interval: str, step_s: float) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(f"Sample interval{interval}\nSample,Volt avg 1,Curr avg 1\n" + rows("{at},3,0.01", step=1.0))
+    assert read(path).time_s[1] == pytest.approx(step_s)
+    path.write_text("Sample interval: 1 min\nSample,Volt avg 1,Curr avg 1\n" + rows("{at},3,0.01", step=1.0))
+    with pytest.raises(InputError, match='Sample interval 1 is in "min", not in s'):
+        read(path)
+
+
+def test_utf_16_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text("time_ms,power_mW\n0,30\n1,30\n", encoding="utf-16")
+    assert len(read(path).time_s) == 2
+    monkeypatch.setattr(recordings, "MOST_WIDE_B", 50)
+    with pytest.raises(InputError, match="of UTF-16"):
+        read(path)

@@ -17,6 +17,7 @@ from wattlock import cli
 from wattlock.errors import StoreError
 from wattlock.store import RunFolder
 
+STUDY = {"id": "s", "title": "t", "target_percent": 1.0, "smallest_effect_percent": 1.0}
 OWN = (MEASURED, COUNTED / "m4", TESTS / "run" / "counted_runs" / "m4-stm32f407")
 DRAWN = range(200)
 STEP = 5
@@ -116,6 +117,8 @@ def test_of_200_hostile_plans_none_fails_a_page_or_a_verb(here: Path, monkeypatc
         ("way", 5, "way is 5"),
         ("counted", {"core": "cortex-m4", "x": 1}, "counted has 'x'"),
         ("study", {}, "study has no id"),
+        ("study", STUDY | {"looks": [1, 5]}, "study.looks[0] is 1"),
+        ("study", STUDY | {"looks": [*range(2, 35)]}, "study.looks has 33"),
     ],
 )
 def test_a_field_of_the_plan_that_can_t_be_is_refused_by_its_name(

@@ -10,8 +10,8 @@ import pytest
 from support.corruptions import damages
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.publish import imported as reading
 from wattlock.publish.imported import ImportedFigure, PublishedSet
+from wattlock.publish.imports import reading
 
 LWC = """submission,variant,primary,implementation,config,flash,enc(0:8),dec(0:8),enc(16:0)
 ascon,ascon128v12,yes,armv6,o3,1234,1000,1100,-

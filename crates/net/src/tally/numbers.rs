@@ -3,13 +3,14 @@
 //!
 //! The file is replaced as a whole: written beside, synced, renamed, and the folder synced, before a number is given.
 
-use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use wattlock_tally::{Nonce, Pair};
+use wattlock_terminal::output::Output;
 
 use super::nonces::Nonces;
 
@@ -32,9 +33,7 @@ pub enum Step {
     Made,
     /// It is written.
     Written,
-    /// It is on the disk.
-    Synced,
-    /// It has the state's name.
+    /// It is on the disk and has the state's name.
     Renamed,
     /// The folder is on the disk.
     FolderSynced,
@@ -57,7 +56,8 @@ impl Numbers {
     /// A file that is not there, or there already with `new`; that is damaged, of another pair, or in use.
     pub fn open(path: &Path, side: Side, pair: &Pair, new: bool) -> io::Result<Self> {
         let path = real(path)?;
-        let lock = File::create(beside(&path, ".lock"))?;
+        // The name may be somebody's, as `Cargo.lock` beside a state `Cargo` is: what it holds stays.
+        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(beside(&path, ".lock"))?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another process has it in use"),
             TryLockError::Error(error) => error,
@@ -93,14 +93,13 @@ impl Numbers {
 
     /// Puts `next` into the file for good; `at` is called after each step.
     fn store(&self, next: u32, at: &mut dyn FnMut(Step) -> io::Result<()>) -> io::Result<()> {
-        let fresh = beside(&self.path, ".new");
-        let mut file = File::create(&fresh)?;
+        let fresh = Output::open(&self.path)?;
         at(Step::Made)?;
-        file.write_all(self.text(next).as_bytes())?;
+        let mut writer = fresh.writer()?;
+        writer.write_all(self.text(next).as_bytes())?;
+        writer.flush()?;
         at(Step::Written)?;
-        file.sync_all()?;
-        at(Step::Synced)?;
-        std::fs::rename(&fresh, &self.path)?;
+        fresh.keep()?;
         at(Step::Renamed)?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -161,7 +160,7 @@ fn with_sum(line: &str) -> String {
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 5] = [Step::Made, Step::Written, Step::Synced, Step::Renamed, Step::FolderSynced];
+    const STEPS: [Step; 4] = [Step::Made, Step::Written, Step::Renamed, Step::FolderSynced];
 
     fn pair(octet: u8) -> Pair {
         Pair { secret: [octet; 32], link: *b"test" }
@@ -183,7 +182,7 @@ mod tests {
             let mut ends = |step| if step == last { Err(io::Error::other("the end")) } else { Ok(()) };
             assert_eq!(numbers.take(&mut ends).unwrap_err().to_string(), "the end");
         }
-        assert_eq!(given.len(), 20);
+        assert_eq!(given.len(), 16);
         assert!(given.is_sorted_by(|one, next| one < next), "{given:?}");
     }
 
@@ -217,6 +216,20 @@ mod tests {
         let mut numbers = Numbers::open(&folder.path().join("state"), Side::Sensor, &pair(1), true).unwrap();
         numbers.next = u32::MAX;
         assert!(numbers.next().unwrap_err().to_string().contains("used up"));
+    }
+
+    #[test]
+    fn what_lies_beside_a_state_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Cargo");
+        let others = [".lock", ".new"].map(|ending| beside(&path, ending));
+        for other in &others {
+            std::fs::write(other, "somebody's").unwrap();
+        }
+        let mut numbers = Numbers::open(&path, Side::Sensor, &pair(1), true).unwrap();
+        assert_eq!(numbers.next().unwrap().number, 0);
+        assert_eq!(others.map(|other| std::fs::read_to_string(other).unwrap()), ["somebody's"; 2]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
     #[cfg(unix)]
