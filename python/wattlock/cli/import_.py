@@ -56,10 +56,10 @@ def import_(
     """
     import polars as pl
 
-    from wattlock.publish.imports import reading
+    from wattlock.publish import imported
     from wattlock.store.disk import write_out
 
-    found = reading.read(file, form=form, source=source, machine=machine, unit=unit)
+    found = imported.read(file, form=form, source=source, machine=machine, unit=unit)
     found = found.keeping(only or [], payload_B or [])
     if out is not None:
         write_out(out, found.write(), "--out")

@@ -12,8 +12,9 @@ from pydantic import Field, ValidationError
 
 from wattlock.definitions.toml import Table, Text
 from wattlock.errors import InputError
+from wattlock.study.cases import sha256
 
-LARGEST_B = 2**26
+LARGEST_SET_B = 2**26
 
 Count = Annotated[int, Field(ge=0)]
 Number = Annotated[float, Field(gt=0)]
@@ -60,9 +61,11 @@ class PublishedSet(Table):
         """A set that `write` wrote. Raises InputError where the file is none."""
         try:
             with path.open("rb") as file:
-                content = file.read(LARGEST_B + 1)
-            if len(content) > LARGEST_B:
-                raise InputError(f"{path}: has more than {LARGEST_B >> 20} MiB", hint="import fewer figures into it")
+                content = file.read(LARGEST_SET_B + 1)
+            if len(content) > LARGEST_SET_B:
+                raise InputError(
+                    f"{path}: has more than {LARGEST_SET_B >> 20} MiB", hint="import fewer figures into it"
+                )
             return cls.model_validate_json(content)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
@@ -255,3 +258,58 @@ def _measurements(words: Sequence[str], where: str) -> list[float]:
     if told and not DIFFERENCES.fullmatch(told):
         raise InputError(f"{where}: {told[:40]!r} are no differences of measurements", hint="is the file whole?")
     return [middle + int(one) for one in re.findall(r"[+-]\d+", told)] or [middle]
+
+
+READERS = {"supercop": read_supercop, "lwc": read_lwc, "pqm4": read_pqm4}
+STATISTICS = {"supercop": "median", "lwc": "one measurement", "pqm4": "mean"}
+LARGEST_B = 2**28
+LOOKED_AT = 1000
+"""Lines by which the format of a file is told."""
+
+
+def detected(lines: Sequence[str]) -> str | None:
+    """The format that a file has; null where it is none of the known ones."""
+    first = lines[0] if lines else ""
+    if first.startswith(FIRST_LWC):
+        return "lwc"
+    if first.startswith(FIRST_PQM4):
+        return "pqm4"
+    return "supercop" if any(FIRST_SUPERCOP.match(line) for line in lines[:LOOKED_AT]) else None
+
+
+def read(path: Path, *, form: str | None, source: str, machine: str, unit: str | None) -> PublishedSet:
+    """The figures of a file as a set.
+
+    * `form`: of `READERS`, null to detect it; `unit`: `cycles` or `us`, needed where the format doesn't say it.
+
+    Raises InputError where the file has no known format, no figure, or isn't whole.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: is no regular file", hint="write what it gives into one: it is read twice")
+    if path.stat().st_size > LARGEST_B:
+        raise InputError(f"{path}: has more than {LARGEST_B >> 20} MiB", hint="keep the lines that you need of it")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    form = form or detected(lines)
+    if form is None:
+        hint = "it reads SUPERCOP's data, NIST's LWC benchmarks and pqm4's benchmarks.csv or .md; --format names one"
+        raise InputError(f"{path}: has none of the known formats", hint=hint)
+    if unit is None and form == "lwc":
+        hint = "name it: --unit us for the AVR boards (uno, nano_every), --unit cycles for the others"
+        raise InputError(f"{path}: the file doesn't say whether it has cycles or microseconds", hint=hint)
+    if unit == "us" and form != "lwc":
+        raise InputError(f"--unit us: files of {form} have cycles", hint="leave it out")
+    figures = list(READERS[form](lines, str(path)))
+    if not figures:
+        raise InputError(f"{path}: has no figure", hint="is it the whole file?")
+    return PublishedSet.model_validate(
+        {
+            "format": form,
+            "source": source,
+            "machine": machine,
+            "file": path.name,
+            "sha256": sha256(path),
+            "unit": unit or "cycles",
+            "statistic": STATISTICS[form],
+            "figures": figures,
+        }
+    )

@@ -367,8 +367,8 @@ def test_a_card_without_what_a_node_needs_is_named_with_what_it_lacks(tmp_path: 
 def test_the_octets_of_acknowledgements_of_tcp_are_those_of_their_frames(name: str) -> None:
     named = scenario.load(name, {"payload.data_B": 300_000, "transport": "tcp", "phy": "g", "rate_Mb_s": 54})
     group = groups_of(named, catalogue())[0]
-    question = air.question(named, group, position.cases(named)[0].signal, 0)
-    [came] = air.evaluate(TOOLBOX, [(named, question)])
+    question = wifi_air.question(named, group, wifi.signal_points(named)[0].signal, 0)
+    [came] = wifi_air.evaluate(TOOLBOX, [(named, question)])
     answer = evaluate([named], TOOLBOX, catalogue(), allow_assumed=True)[0]
     octets = came["resolved"]["octets"]
     around_B = sum(octets[f"{part}_B"] for part in ("llc", "msdu_protection", "mpdu_protection", "mac"))

@@ -10,8 +10,8 @@ import pytest
 from support.corruptions import damages
 from wattlock import cli
 from wattlock.errors import InputError
+from wattlock.publish import imported as imports
 from wattlock.publish.imported import ImportedFigure, PublishedSet
-from wattlock.publish.imports import reading
 
 LWC = """submission,variant,primary,implementation,config,flash,enc(0:8),dec(0:8),enc(16:0)
 ascon,ascon128v12,yes,armv6,o3,1234,1000,1100,-
@@ -59,7 +59,7 @@ SUPERCOP = f"""{AT} crypto_aead aes128gcm/timingleaks try x ok 1 2 3
 def imported(tmp_path: Path, text: str, unit: str | None = None, name: str = "file") -> PublishedSet:
     path = tmp_path / name
     path.write_text(text)
-    return reading.read(path, form=None, source="https://example.org", machine="a board", unit=unit)
+    return imports.read(path, form=None, source="https://example.org", machine="a board", unit=unit)
 
 
 def test_an_lwc_file_is_read_column_by_column_and_what_was_not_measured_is_not_there(tmp_path: Path) -> None:
