@@ -130,7 +130,7 @@ fuzz: ## fuzz the capture and frame parsers and the ends of tally, FUZZ_SECONDS 
 models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some
 	$(VENV)/bin/python tools/models.py $(WORDS)
 
-mutants: dev ## which mutants the tests notice: hours; ROOMS="engine judges" for some rooms; goes on where it stopped
+mutants: dev ## which mutants the tests notice: hours; ROOMS="engine papers" for some rooms, SEED=N for another sample; goes on where it stopped
 	@cargo mutants --version >/dev/null 2>&1 || { echo "error: cargo-mutants is missing; get it with \`cargo install --locked cargo-mutants\`" >&2; exit 1; }
 	$(PIP) install cosmic-ray==8.7.0
 	$(VENV)/bin/python tools/mutants.py $(ROOMS)

@@ -1,6 +1,7 @@
 """Which mutants do the tests notice? `python tools/mutants.py [ROOM ...]`, which `make mutants` calls.
 
-A seeded sample of 60 mutants a room: of crates by cargo-mutants, of Python by cosmic-ray. What was tried stays in
+A seeded sample of 60 mutants a room (SEED and SAMPLE of the environment change both): of crates by cargo-mutants, of
+Python by cosmic-ray. What was tried stays in
 `mutants/`, so that a run that was stopped goes on; the table is written to `docs/results/mutants.md`. `make mutants`
 installs cosmic-ray; cargo-mutants comes by `cargo install --locked cargo-mutants`.
 """
@@ -25,7 +26,7 @@ TREE = Path(__file__).parents[1]
 STATE = TREE / "mutants"
 RESULT = TREE / "docs" / "results" / "mutants.md"
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-SEED, SAMPLE = 20261122, 60
+SEED, SAMPLE = int(os.environ.get("SEED", "20261122")), int(os.environ.get("SAMPLE", "60"))
 AIM = 0.90
 TIMEOUT_S = 180
 # Of crates, whose tests say how long they take; this is for a busy machine.
@@ -75,7 +76,13 @@ ROOMS: dict[str, Crate | Modules] = {
         (*(f"advise/test_{name}.py" for name in OF_ADVICE), "security/test_status.py", "advise/test_reruns.py"),
         SLOW_ADVICE,
     ),
-    "judges": Modules("papers/judges", ("papers/test_judges_*.py", "papers/test_bounds.py", "papers/test_judges.py")),
+    "papers": Modules("papers", ("papers/test_judges_*.py", "papers/test_[!j]*.py", "papers/test_judges.py")),
+    "store": Modules("store", ("store/test_*.py",)),
+    "study": Modules("study", ("study/test_*.py",)),
+    "link": Modules("link", ("link/test_[!n]*.py", "cli/test_link*.py")),
+    "run": Modules("run", ("run/test_*.py",)),
+    "report": Modules("report", ("report/test_[!p]*.py", "report/test_p*.py")),
+    "lab": Modules("lab", ("lab/test_[!sm]*.py", "lab/test_[sm]*.py")),
 }
 
 
@@ -189,7 +196,7 @@ def of_modules(name: str, room: Modules) -> list[Outcome]:
 def digest(room: Modules) -> str:
     """SHA-256 of a room's files and their names."""
     path = TREE / "python" / "wattlock" / room.path
-    found = hashlib.sha256()
+    found = hashlib.sha256(f"{SEED} {SAMPLE}".encode())
     for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
         found.update(str(file.relative_to(TREE)).encode() + b"\0" + file.read_bytes())
     return found.hexdigest()

@@ -1,4 +1,4 @@
-"""What an answer holds: ranked choices, excluded ones, history, what was assumed, and what would narrow it."""
+"""What an answer holds: ranked choices, excluded ones, history, what was assumed, and what each unknown is worth."""
 
 from __future__ import annotations
 

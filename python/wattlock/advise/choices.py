@@ -1,4 +1,4 @@
-"""Whole choices: cipher, provider, tag, framing, encoding, messages in a packet, the link's protection, resumption."""
+"""Whole choices: cipher, tag, framing, encoding, messages in a packet, the link's protection, whole tags spread."""
 
 import math
 from collections.abc import Iterator, Mapping

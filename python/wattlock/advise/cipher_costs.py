@@ -1,4 +1,4 @@
-"""What a cipher costs on the device, and by whose code; by a run's cases here, by published cycles in `published`."""
+"""What a cipher costs on the device, and by whose code: a cost's shape over sizes, and the files that hold costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Days of battery, for all choices and draws at once.
+"""Days of battery, for all choices and draws at once: loads on the device, through its supply.
 
 Every term of a choice is watts at the cards' own values times a product of factors that are drawn: the device's joules
 of a cycle, the cipher's own cycles, a radio's state, its voltage. So the watts of all choices in all draws are one

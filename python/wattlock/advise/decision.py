@@ -1,4 +1,4 @@
-"""What is decided: one choice, the options beside it with ties collapsed, the reasons, and what follows from it."""
+"""What is decided: one choice, the options beside it, the reasons, what follows, and why it stands before another."""
 
 from collections import Counter
 from collections.abc import Iterator

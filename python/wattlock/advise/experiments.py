@@ -1,4 +1,4 @@
-"""Ways to spend less, as named experiments: replace primitives, modify the protocol. Each says what it found."""
+"""Ways to spend less, as named experiments: replace primitives, modify the protocol, energy first, hybrids."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

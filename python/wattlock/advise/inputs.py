@@ -1,4 +1,4 @@
-"""The things behind a question: device, radio, battery, what ciphers cost; what is not given is assumed and told."""
+"""The things behind a question: device, radio, battery, costs, upkeep of the link, and what a key has carried."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

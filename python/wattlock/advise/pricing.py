@@ -1,4 +1,4 @@
-"""What ciphers cost on the device that a question names: by its card and published cycles, or by a run."""
+"""What ciphers cost on the device that a question names, and where each of these numbers is from."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What is asked: a device, its radio, battery and traffic, the floor of security; read from TOML and validated."""
+"""What is asked: a device, its radio, battery and traffic, in quantities with units, and the security it requires."""
 
 from __future__ import annotations
 

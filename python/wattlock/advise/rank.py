@@ -1,4 +1,4 @@
-"""Who lasts longest, and who can't be told from whom: in every draw all choices share the same sample."""
+"""Who lasts longest, who can't be told from whom, and who is excluded by a rule, with the reason."""
 
 import math
 from collections import Counter

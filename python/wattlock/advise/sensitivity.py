@@ -1,4 +1,4 @@
-"""Sensitivity: at which message size, rate or signal another choice comes first; and who is on the front."""
+"""At which size, rate or signal another choice comes first: one question, changed at one place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Cases against cases: how many times as long the one takes as the other, with an interval and a verdict."""
+"""Cases against cases, cores against cores, after a pause against steady: ratios with an interval and a verdict."""
 
 from __future__ import annotations
 

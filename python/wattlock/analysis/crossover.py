@@ -1,4 +1,4 @@
-"""From which size on one cipher is cheaper than another."""
+"""From which size on one cipher is cheaper than another, and which choices no other beats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Student's t and the normal distribution, and a straight line through points: what the intervals need.
+"""Student's t and the normal distribution, straight lines, quartiles, and draws that all choices share.
 
 SciPy has all of this, in 140 MB; the tests hold what is here against it.
 """

@@ -1,4 +1,4 @@
-"""What a factor does to a cost, and whether it does nothing that matters."""
+"""What a factor does to a cost, whether it does nothing that matters, and what costs of others predict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what processes say to what is known of a case: a consensus of processes with its interval.
+"""From what processes say to what is known of a case: looks, a consensus of processes, its interval, and draws of it.
 
 The fresh process is the unit of replication: its memory layout moves a case by 0.3 to 1 %, which more time in one
 process does not average out.

@@ -1,4 +1,4 @@
-"""`wattlock doctor`: how fit a device is for measuring."""
+"""`wattlock doctor`: how fit a device is for measuring, and `--clean`: what can be set while it measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a verb's help is laid out: paragraphs that flow, an example a line, and no type where a name says it."""
+"""How a verb's help is laid out, in which group it stands, and what a shell completes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs take, said once."""
+"""Arguments and options that several verbs take, said once; which go together; the target that they name."""
 
 from __future__ import annotations
 

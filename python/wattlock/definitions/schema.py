@@ -1,4 +1,4 @@
-"""The JSON Schema of a kind of definition, for editors and for programs that write them; generated, and committed."""
+"""The JSON Schema of a kind of definition, its annotated template, and both as one form."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote, within limits: what is deeper or longer would take minutes, or overflow the stack."""
+"""TOML that somebody else wrote, within limits: the strict model, and all that is wrong with a file at once."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Battery cards: what a battery holds, how it falls, and what takes from it with time, each number with its source."""
+"""Battery cards, and how long what they describe lasts: capacity, loss with time, voltage, and draws of all of it."""
 
 from __future__ import annotations
 

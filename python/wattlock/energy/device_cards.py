@@ -1,4 +1,4 @@
-"""Device cards: what a device draws while a program runs, each number with its source, read from TOML."""
+"""Device cards: what a device draws while a program runs; a run's cycles as joules by one, or by its meter."""
 
 from __future__ import annotations
 

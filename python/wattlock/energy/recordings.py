@@ -403,7 +403,7 @@ def _refuse_more_cells(sheet: RecordingSheet) -> None:
                     continue
                 cells = _row(line[:HEAD_B].decode("utf-8", "replace").strip("\n"))
                 if any(cell.strip() for cell in cells[len(sheet.names) :]):
-                    said = f"{sheet.file}: line {number}: {len(cells)} cells below {len(sheet.names)} heads"
+                    said = f"{sheet.file}: line {number}: {len(cells)} values below {len(sheet.names)} heads"
                     raise InputError(said, hint="save it with commas between columns and a point in numbers")
     except OSError as error:
         raise InputError(f"{sheet.file}: {error.strerror or error}", hint=COLUMNS_HINT) from error

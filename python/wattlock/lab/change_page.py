@@ -1,4 +1,4 @@
-"""One case on one device through its runs, and where it changed; its page is in `over_time_page`."""
+"""One case on one device through its runs, where it changed, and the page of it."""
 
 from __future__ import annotations
 

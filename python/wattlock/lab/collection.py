@@ -1,4 +1,4 @@
-"""The runs of a lab: their folders below `runs/`, named by their hash, and the index of them."""
+"""The runs of a lab: their folders below `runs/`, named by their hash, the index of them, and what changed on disk."""
 
 from __future__ import annotations
 

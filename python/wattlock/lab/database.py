@@ -1,4 +1,4 @@
-"""Opens a lab's database, SQLite with a write-ahead log or PostgreSQL, brought up to date by alembic."""
+"""A lab's tables, in SQLite with a write-ahead log or in PostgreSQL, brought up to date by alembic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the routes of a lab share: who may come in, what they are given, and how a frame is sent as data."""
+"""What the routes of a lab share: who may come in and how often, what they are given, how a frame is sent as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts the web server of a lab, and refuses before it starts what would go wrong later."""
+"""Starts the web server of a lab with bounded connections, and refuses before it starts what would go wrong later."""
 
 from __future__ import annotations
 

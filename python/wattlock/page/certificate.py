@@ -1,4 +1,4 @@
-"""The page's own certificate for https: made once for an address, kept for this user alone."""
+"""How a phone gets in: a certificate of this machine, and the address as a QR code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who visits the server, and what they may post: one page is measured at a time, and nothing is believed unjudged."""
+"""A page that measures: what it says of itself, its jobs, what it posts judged, as a target of a run."""
 
 from __future__ import annotations
 

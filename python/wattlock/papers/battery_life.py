@@ -1,4 +1,4 @@
-"""Claims on what is left of a battery."""
+"""The claims and the figure on a battery's life, by discharges or by a model of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exhibits of what a cipher costs by itself: files by cipher, encodings, key sizes."""
+"""Figures of what a cipher costs: by data, encoding, key, and as ratios beside the claims."""
 
 from __future__ import annotations
 

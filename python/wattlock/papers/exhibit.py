@@ -1,4 +1,4 @@
-"""What an exhibit shows, as values: panels of numbers, a finding in a sentence, what is missing."""
+"""What a figure or table of the papers is made of: panels, cases chosen for it, and diagrams."""
 
 from __future__ import annotations
 

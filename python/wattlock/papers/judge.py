@@ -1,4 +1,4 @@
-"""What a judge says, and how an interval becomes a verdict."""
+"""What a judge of a claim is given and gives: evidence, comparisons with bounds, and the verdict that they compose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on RC4 and AES by the size of the packet."""
+"""The claims and figures on the size of packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on Rijndael by block and key."""
+"""The claims and exhibits on Rijndael with blocks and keys of 128 to 256 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exhibits of sending: durations and energies by cipher and condition, beside what the paper prints."""
+"""Tables and figures of sending: seconds, joules and ratios, beside the paper's and a person's own transfers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judge for each claim: pure functions of what is at hand.
+"""A judge for each claim, by theme: pure functions of what is at hand.
 
 `judge_all` gives the verdicts in the order of the claims; judging twice gives equal results.
 """

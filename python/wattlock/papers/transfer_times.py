@@ -1,4 +1,4 @@
-"""What sending adds, asked of the air for the papers: their five conditions, small packets, fragments over signals.
+"""What the papers sent, as the air answers it, and transfers that a person measured.
 
 The paper names no physical layer, rate or packet size; what stands here for them is ours: 802.11b with 11 Mb/s and
 long preambles, TCP, packets as full as they get. The data is as large as makes the plain ad hoc transfer as long as the

@@ -1,4 +1,4 @@
-"""A set of figures that others published: what was printed, of what, where, and nothing that wattlock measured."""
+"""Result files of others (SUPERCOP, NIST's LWC, pqm4) as a set of published figures, or refused by line."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""A folder that others can check: the SHA-256 of every file in one list, and the list signed."""
+"""A folder whose every file's sum stands in one signed list, and a sealed run in one archive."""
 
 import errno
 import os

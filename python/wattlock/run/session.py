@@ -1,4 +1,4 @@
-"""One session of a run: from where it stands timing, then energy, then a discharge, as far as they are asked for.
+"""One session of a run: timing, then energy, then a discharge, as far as they are asked for, and a forecast.
 
 On a microcontroller it is counting alone.
 """

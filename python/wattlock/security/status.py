@@ -1,4 +1,4 @@
-"""How a cipher stands: strength, status, limits, composed for one id from the sourced statements of `security.toml`."""
+"""How a cipher stands, composed for one id from the sourced statements of `security.toml`, and what advice follows."""
 
 from __future__ import annotations
 

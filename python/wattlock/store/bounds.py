@@ -1,4 +1,4 @@
-"""How much the files of a run may hold, so that none of them takes more memory and time than a reader has.
+"""How much the files of a run may hold, Parquet by the headers of its pages, before a reader takes any of it.
 
 What is judged here is the size of files and lines, before anything of them is parsed.
 """

@@ -1,4 +1,4 @@
-"""Record lines, a slice at a time: batches as a frame, everything else as it was written."""
+"""Record lines, a slice at a time: judged by the schema, batches as a frame, everything else as it was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on disk.
+"""A run on disk: its journal while it is measured, batches compacted and sealed at its end, and an index of it.
 
 While measuring: `plan.jsonl` and `records.jsonl`, which only grows. At the end: `plan.jsonl`, `batches.parquet` and
 `headers.jsonl` (every record that is no batch), sealed by `SHA256SUMS`. Appending does not wait for the disk: a killed

@@ -1,4 +1,4 @@
-"""`plan.jsonl`: what a run is meant to measure; the study in its first line, then one line an input and one a case.
+"""`plan.jsonl`: what a run is meant to measure, validated as it is read; and where runs are found.
 
 The last line is the sum of those before it: a plan that was changed is refused while its run is not sealed yet too.
 """

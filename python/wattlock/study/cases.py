@@ -1,4 +1,4 @@
-"""Cases: the combinations of a study's factors, and the choice among them."""
+"""Cases: the combinations of a study's factors, the choice among them, and the user's files."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rows that ns-3 answers beside the simulator of `wattlock link`: each scenario in a process of its own."""
+"""What a row of a sweep may be of, beside scenarios: ns-3, a core as a device card, a case drawn again, a battery."""
 
 from __future__ import annotations
 

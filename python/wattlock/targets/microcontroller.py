@@ -1,4 +1,4 @@
-"""A microcontroller's core as a target: this machine's probe carries out there what is planned, by its verb `board`."""
+"""A microcontroller's core as a target: this machine's probe counts there, in QEMU or on a board by its serial port."""
 
 from __future__ import annotations
 

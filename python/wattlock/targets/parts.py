@@ -1,4 +1,4 @@
-"""What is published of a microcontroller's memory: sizes, flash and its wait states by clock, prefetch, caches, SRAM.
+"""What is published of microcontrollers: their memory and its wait states, the error of core rules, cycles of others.
 
 `crates/cores` makes part cycles of the same files. Part cycles are no board's: a board has a debugger, interrupts and a
 linker's layout besides.

@@ -1,4 +1,4 @@
-"""A device on the other end of a way: a shell there, by which a probe is pushed once and started.
+"""A device on the other end of ssh or adb: a shell there, by which a probe is pushed once and started.
 
 The device needs a POSIX shell and nothing else: no Python, no compiler, no root. Whatever is put there lies in one
 folder of the user's own, named by its hash.

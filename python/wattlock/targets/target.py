@@ -1,4 +1,4 @@
-"""The port `Target`: a device on which a probe runs, and all that is asked of it."""
+"""The port `Target`: a device on which a probe runs, its facts by itself, how a program on it is heard, in bounds."""
 
 from __future__ import annotations
 

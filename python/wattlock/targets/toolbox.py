@@ -1,4 +1,4 @@
-"""The toolbox of the network as a program: the air, captures, transfers. Its build is no part of a run."""
+"""The program `wattlock-net`: the air, captures, transfers. Its build is no part of a run, and is named by `builds`."""
 
 from __future__ import annotations
 

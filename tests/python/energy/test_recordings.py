@@ -371,8 +371,8 @@ def test_a_current_with_its_shunt_s_voltage_wants_the_voltage_of_what_fed_it(tmp
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("time_ms,power_mW\n0,30,5\n1,30,5\n", "line 2: 3 cells below 2 heads"),
-        ("time_ms,power_mW\n0,30\n1,30,5\n2,30\n", "line 3: 3 cells below 2 heads"),
+        ("time_ms,power_mW\n0,30,5\n1,30,5\n", "line 2: 3 values below 2 heads"),
+        ("time_ms,power_mW\n0,30\n1,30,5\n2,30\n", "line 3: 3 values below 2 heads"),
         ("timestamp,power_mW\n1700000000000,30\n1700000000001,30\n", "time 1.7e+12 s is that of no recording"),
         ("time_s,power_W\r0,1\r1,1\r", "carriage return alone"),
     ],

@@ -1,4 +1,4 @@
-"""What of a study a job measures, and what values it: the options of `wattlock run` that a lab takes."""
+"""What of a study a job measures, on which targets, and what values it: the options that a lab takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the queue, as HTML from rows."""
+"""The queue: its pages, as HTML from rows, and its routes."""
 
 from __future__ import annotations
 

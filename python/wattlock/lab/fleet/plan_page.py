@@ -1,4 +1,4 @@
-"""The pages of the planner, as HTML from rows."""
+"""The planner: its pages, as HTML from rows, and its routes."""
 
 from __future__ import annotations
 

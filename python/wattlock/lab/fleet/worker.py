@@ -1,4 +1,4 @@
-"""On the worker of a target: one process at a time, verified before anything starts on the device."""
+"""On the worker of a target: one process at a time, by an order whose signature is checked before anything starts."""
 
 from __future__ import annotations
 
