@@ -75,7 +75,7 @@ def scan(folder: Path, batches: int) -> None:
 
 def report(folder: Path, _batches: int) -> None:
     """Read it as estimates and draw the report."""
-    from wattlock.energy.device_cards import valued
+    from wattlock.energy.valuing import valued
     from wattlock.report.run_page import write_report
     from wattlock.run.result import read
     from wattlock.store import RunFolder
@@ -96,7 +96,7 @@ def _batches(process: int, number: int, count: int, calls: Sequence[int]) -> byt
     import numpy as np
     import polars as pl
 
-    from wattlock.store.records import batch_columns
+    from wattlock.store.schema import batch_columns
 
     draw = np.random.default_rng([process, number])
     canary = draw.normal(25_000, 20, count).astype(int)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from wattlock import extras
-from wattlock.energy.device_cards import Device, card_of, valued
+from wattlock.energy.device_cards import Device
+from wattlock.energy.valuing import card_of, valued
 from wattlock.errors import InputError
 from wattlock.run.result import Result, open_run
 from wattlock.run.result import read as read_result
@@ -145,10 +146,10 @@ def battery(
     card: Name, of: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False
 ) -> pl.DataFrame:
     """How many operations, hours or days a battery carries, by a run that has joules: a row an operation."""
-    from wattlock.energy import tasks
+    from wattlock.energy import battery_operations
 
-    work = tasks.of_run(_result(of).timed(), device, allow_assumed=allow_assumed)
-    return tasks.battery(card, work, allow_assumed=allow_assumed).table
+    work = battery_operations.of_run(_result(of).timed(), device, allow_assumed=allow_assumed)
+    return battery_operations.battery(card, work, allow_assumed=allow_assumed).table
 
 
 def advise(

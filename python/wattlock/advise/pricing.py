@@ -112,7 +112,7 @@ def _of_run(result: "Result", device: Device | None, *, allow_assumed: bool) -> 
 
     Raises InputError where it has none of them.
     """
-    from wattlock.energy.device_cards import measured, value
+    from wattlock.energy.valuing import measured, value
 
     if device is None and result.plan["device"] is not None:
         device = device_cards.kept(result.plan["device"], result.plan["device_card"])

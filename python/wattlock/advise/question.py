@@ -25,7 +25,6 @@ from wattlock.definitions.changes import change, changed
 from wattlock.definitions.toml import path_of
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
-from wattlock.link import capture_file
 from wattlock.link.payload import Encoding
 from wattlock.security import Authority
 from wattlock.targets import toolbox
@@ -530,6 +529,8 @@ def captured_flow(path: str) -> dict[str, Any]:
 
     Raises InputError where the file is no capture, holds no message, or has no times.
     """
+    from wattlock.link import capture_file
+
     counted = capture_file.census(toolbox.find(), Path(path))
     sizes = capture_file.traffic(counted).sizes
     first_ns, last_ns = counted.summary["first_ns"], counted.summary["last_ns"]

@@ -12,7 +12,7 @@ from wattlock.advise.days import DAY_s, Load, MonteCarlo
 from wattlock.advise.question import Question, spoken
 from wattlock.advise.rank import tied
 from wattlock.advise.sending import Sender
-from wattlock.analysis import crossover as fronts
+from wattlock.analysis import front
 from wattlock.energy.battery_cards import Array, BatterySamples
 from wattlock.errors import InputError
 from wattlock.targets.toolbox import Toolbox
@@ -77,10 +77,10 @@ def pareto(of: Advice) -> list[dict[str, Any]]:
     power = 1 / of.life_s[numbers][:, :DRAWS]
     strength = np.array([of.choices[number].security.strength_bits for number in numbers])
     quick = -np.nan_to_num(np.array([of.loads[number].latency_s for number in numbers]), nan=np.inf)
-    share = fronts.front(power.T, strength, quick).mean(axis=0)
+    share = front.front(power.T, strength, quick).mean(axis=0)
     # By what they draw: days that a shelf life ends tell nothing apart.
     watts = np.array([of.loads[number].total_W for number in numbers])
-    profile = {number: name for name, number in fronts.profiles(watts, strength).items()}
+    profile = {number: name for name, number in front.profiles(watts, strength).items()}
     rows: list[dict[str, Any]] = [
         {
             "choice": of.choices[place.number].label,

@@ -591,7 +591,7 @@ def write(
 
 def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
     from wattlock.advise.record import markdown
-    from wattlock.report.decision_page import drawn
+    from wattlock.report.decision_figures import drawn
     from wattlock.report.drawing import standalone
     from wattlock.store.disk import write_out
 

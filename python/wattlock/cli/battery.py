@@ -16,7 +16,8 @@ from wattlock.cli.table import show as print_table
 from wattlock.errors import InputError
 
 if TYPE_CHECKING:
-    from wattlock.energy.tasks import CaseFilter, OwnOperation, RepeatedOperation
+    from wattlock.energy.battery_operations import CaseFilter, OwnOperation
+    from wattlock.energy.tasks import RepeatedOperation
 
 SHORT = ["cipher", "provider", "payload_B", "energy_uJ", "power_W"]
 SHORT += ["operations", "operations_low", "operations_high", "hours", "days", "days_low", "days_high", "evidence"]
@@ -115,9 +116,10 @@ def battery(
     --only and --without may be given several times. Example: wattlock battery pxa270-handheld --run last
     --device pxa270-520 --file-B 5000000 --only '3des*' --figure discharge.svg --allow-assumed
     """
-    from wattlock.energy import battery_cards, tasks
+    from wattlock.energy import battery_cards, battery_operations
     from wattlock.energy.battery_cards import Surroundings
-    from wattlock.energy.tasks import CaseFilter, Circumstances, Duty, OwnOperation
+    from wattlock.energy.battery_operations import CaseFilter, Circumstances, OwnOperation
+    from wattlock.energy.tasks import Duty
 
     _refuse_no_numbers(
         {
@@ -139,7 +141,7 @@ def battery(
     surroundings = Surroundings(around.temperature_C, around.temperature_sigma_C)
     given = Circumstances(around.model, around.without or (), surroundings, around.draws, around.seed)
     duty = Duty(busy.duty, busy.per_second, busy.idle_W)
-    carried = tasks.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
+    carried = battery_operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
     for warning in carried.warnings():
         echo(f"warning: {warning}", err=True)
     if figure is not None:
@@ -163,14 +165,14 @@ def _work(
 
     Raises InputError where options don't go together.
     """
-    from wattlock.energy import tasks
+    from wattlock.energy import battery_operations
     from wattlock.run.result import open_one_kind
 
     if run is not None and operation.energy_uJ is None and operation.cycles is None:
         result = open_one_kind(run)
         for line in result.explained:
             echo(f"warning: {line}", err=True)
-        return tasks.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
+        return battery_operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"
         raise InputError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
@@ -180,7 +182,7 @@ def _work(
     if operation.energy_uJ is not None and device is not None:
         hint = "leave it out, or give --cycles in place of --energy-uJ"
         raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)
-    return tasks.of_own(operation, device, own=own, allow_assumed=allow_assumed)
+    return battery_operations.of_own(operation, device, own=own, allow_assumed=allow_assumed)
 
 
 def _refuse_no_numbers(given: dict[str, float | None]) -> None:

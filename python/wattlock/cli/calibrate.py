@@ -66,7 +66,7 @@ def _print_fit(name: str, save: Path | None, form: Format) -> None:
     import polars as pl
 
     from wattlock.energy import calibration
-    from wattlock.energy.device_cards import valued
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import open_one_kind
     from wattlock.store.disk import write_out
 
@@ -98,7 +98,7 @@ def _print_published(name: str, form: Format, *, allow_assumed: bool) -> None:
     """Print every figure of a published run beside what the fitted power makes of its time; the fit goes to stderr."""
     import polars as pl
 
-    from wattlock.energy.calibration import published as fit
+    from wattlock.energy.published_power import published as fit
 
     found = fit(name, allow_assumed=allow_assumed)
     doubtful = sum(bool(case.why) for case in found.cases)

@@ -71,7 +71,7 @@ def refuse_failures(estimates: pl.DataFrame, folder: RunFolder, absent: Collecti
 
 
 def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
-    from wattlock.energy.device_cards import valued
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import read
 
     result = read(folder)
@@ -129,7 +129,7 @@ def _draw(folder: RunFolder, result: Result, estimates: pl.DataFrame) -> None:
     if extras.absent("report"):
         echo(f"note: no report is drawn; `{extras.install('report')}`, then `{folder.reporting}`", err=True)
         return
-    from wattlock.energy.device_cards import card_of
+    from wattlock.energy.valuing import card_of
     from wattlock.report.run_page import write_report
 
     page = folder.path / "report.html"

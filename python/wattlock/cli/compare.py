@@ -183,7 +183,7 @@ def _refuse_mixed(requested: Collection[str]) -> None:
 
 def _read(names: list[str], drawn: CompareOutputs) -> list[Result]:
     """The runs, those that counted valued by the cards of their parts."""
-    from wattlock.energy.device_cards import valued_runs
+    from wattlock.energy.valuing import valued_runs
     from wattlock.run.result import open_run
 
     results = [open_run(name) for name in names]

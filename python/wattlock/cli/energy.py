@@ -79,8 +79,8 @@ def energy(
     Examples: wattlock energy --recording joulescope.csv --run last
     wattlock energy --recording ppk2.csv --voltage 3.3 --run runs/quick --out runs/quick-joules
     """
-    from wattlock.energy.device_cards import valued
     from wattlock.energy.joining import join
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import read
 
     joined = join(recording, run, out, by.instrument())

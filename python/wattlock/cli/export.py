@@ -57,7 +57,7 @@ def export(
     comments describe the run. Examples: wattlock export last --out estimates.parquet
     wattlock export last --format latex --public --out table.tex
     """
-    from wattlock.energy.device_cards import valued
+    from wattlock.energy.valuing import valued
     from wattlock.report.described import about
     from wattlock.report.exported import ExportForm, content
     from wattlock.run.result import open_run

@@ -147,7 +147,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
         raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
-    from wattlock.energy.device_cards import kept_card
+    from wattlock.energy.valuing import kept_card
     from wattlock.run import begin
 
     meter, battery = by.choice(discharged), discharged.discharge(by.sys_root)

@@ -58,7 +58,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     Examples: wattlock show last --format json    wattlock show last --battery
     wattlock show last --battery --battery-card my-phone.toml --allow-assumed
     """
-    from wattlock.energy.device_cards import valued
+    from wattlock.energy.valuing import valued
     from wattlock.run.result import open_run
 
     if battery_card is not None and not battery:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from wattlock.energy.device_cards import card_of, valued
+from wattlock.energy.valuing import card_of, valued
 from wattlock.report import compare_page, run_page
 from wattlock.report.compared import run_comparison
 from wattlock.run.result import Result

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from wattlock.energy.device_cards import valued
+from wattlock.energy.valuing import valued
 from wattlock.errors import StoreError
 from wattlock.report.described import processor
 from wattlock.run.machine import machine

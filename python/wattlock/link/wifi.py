@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from wattlock.analysis.distributions import COVERAGE, normal_quantiles
 from wattlock.definitions import suggestion
 from wattlock.energy import device_cards, radio_cards
-from wattlock.energy.device_cards import Device, clock_of, valued
-from wattlock.energy.device_cards import refuse as refuse_card
+from wattlock.energy.device_cards import Device
 from wattlock.energy.number import Number, refuse_doubted
 from wattlock.energy.radio_cards import Radio
 from wattlock.energy.tasks import BACKWARD, FORWARD, weakest
+from wattlock.energy.valuing import clock_of, valued
+from wattlock.energy.valuing import refuse as refuse_card
 from wattlock.errors import EvidenceError, InputError
 from wattlock.link import payload, wifi_air
 from wattlock.link.framing import Role, State

@@ -13,7 +13,7 @@ from wattlock.analysis import estimate, within
 from wattlock.analysis.discharges import curves
 from wattlock.energy import battery_cards, tasks
 from wattlock.energy.battery_cards import Surroundings
-from wattlock.energy.device_cards import clock_of, valued, without_card
+from wattlock.energy.valuing import clock_of, valued, without_card
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture_file import NOT_COUNTED, census
 from wattlock.papers import battery_life as battery_discharges

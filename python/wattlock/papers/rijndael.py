@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from wattlock.analysis.crossover import front, least_for_each, probability
 from wattlock.analysis.distributions import COVERAGE, ends
 from wattlock.analysis.effects import FEWEST_PAIRS, least_r_squared, mean, predict
-from wattlock.energy.calibration import Operation
+from wattlock.analysis.front import front, least_for_each, probability
+from wattlock.energy.published_power import Operation
 from wattlock.papers.cost_figures import Show
 from wattlock.papers.exhibit import (
     BY_ORIGIN,

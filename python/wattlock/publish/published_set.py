@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 
 import wattlock
-from wattlock.analysis import distributions
-from wattlock.energy.device_cards import card_of, valued
+from wattlock.analysis import quartiles
+from wattlock.energy.valuing import card_of, valued
 from wattlock.errors import InputError, StoreError, WattlockError
 from wattlock.publish import signed_set as packed
 from wattlock.publish import signed_set as signed
@@ -76,8 +76,8 @@ class Member:
     def rows(self) -> pl.DataFrame:
         """The estimates with what a byte costs."""
         if self.kind == TIMED:
-            return distributions.per_byte(self.estimates, self.result.summaries)
-        return distributions.counted_per_byte(self.estimates, self.result.cycles_column or "cycles")
+            return quartiles.per_byte(self.estimates, self.result.summaries)
+        return quartiles.counted_per_byte(self.estimates, self.result.cycles_column or "cycles")
 
     @property
     def about(self) -> About:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from wattlock.energy.device_cards import card_of
+from wattlock.energy.valuing import card_of
 from wattlock.papers.counted_claims import CoreJudged
 from wattlock.papers.exhibit import DrawnExhibit
 from wattlock.papers.implementations import KINDS

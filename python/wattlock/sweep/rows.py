@@ -16,9 +16,10 @@ from wattlock.analysis import estimate
 from wattlock.analysis.estimate import UNSEEN_ERROR, level_of_a_look, t_half_width
 from wattlock.definitions import Table, Text, suggestion, validated
 from wattlock.definitions.changes import changed
-from wattlock.energy import device_cards, tasks
+from wattlock.energy import battery_operations, device_cards
 from wattlock.energy.battery_cards import Surroundings
-from wattlock.energy.tasks import Circumstances, Duty, OwnOperation
+from wattlock.energy.battery_operations import Circumstances, OwnOperation
+from wattlock.energy.tasks import Duty
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import ns3, wifi_air
 from wattlock.link.wifi import largest_question
@@ -312,8 +313,8 @@ def lives_figures(carried: BatteryRow, *, own: Path | None, allow_assumed: bool)
     around = Circumstances(life.model, life.without, at, life.draws, life.seed)
     operation = OwnOperation(life.energy_uJ, life.cycles, life.time_us)
     try:
-        work = tasks.of_own(operation, life.device, own=own, allow_assumed=allow_assumed)
-        found = tasks.battery(card, work, duty, around, own=own, allow_assumed=allow_assumed).table
+        work = battery_operations.of_own(operation, life.device, own=own, allow_assumed=allow_assumed)
+        found = battery_operations.battery(card, work, duty, around, own=own, allow_assumed=allow_assumed).table
     except (InputError, EvidenceError) as error:
         raise _in_keys(error) from error
     row = found.row(0, named=True)

@@ -16,7 +16,8 @@ from wattlock.advise import Advice, advise, decision, load, prose, question, rec
 from wattlock.advise.days import DAY_s
 from wattlock.advise.rank import tied
 from wattlock.errors import InputError
-from wattlock.report.decision_page import decision_page, drawn
+from wattlock.report.decision_figures import drawn
+from wattlock.report.decision_page import decision_page
 
 ASK = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
 LINES, COLUMNS, ROWS = 24, 80, 6

@@ -163,7 +163,7 @@ def test_lower_voltages_promise_what_the_card_at_that_voltage_gives(monkeypatch:
     assert points
     assert volts
     slow = own.card.model_copy(update={"voltage": volts.model_copy(update={"value": points.at[0].voltage_V})})
-    monkeypatch.setattr("wattlock.advise.pricing.cards.load", lambda *_: own._replace(card=slow))
+    monkeypatch.setattr("wattlock.advise.pricing.device_cards.load", lambda *_: own._replace(card=slow))
     after = question()
     assert saving.gain is not None
     assert saving.gain.percent == pytest.approx(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wattlock.analysis import crossover, distributions, effects
+from wattlock.analysis import crossover, distributions, effects, front
 from wattlock.errors import InputError
 
 THREE = [10.0, 20.0, 40.0]
@@ -162,26 +162,26 @@ def test_either_of_the_one_sided_tests_can_be_the_greater() -> None:
 
 
 def test_choices_that_are_alike_are_both_on_the_front_and_a_weaker_one_at_the_same_cost_is_not() -> None:
-    assert crossover.front([1, 1, 2], [5, 5, 5]).tolist() == [True, True, False]
-    assert crossover.front([1, 1, 1], [4, 5, 5]).tolist() == [False, True, True]
+    assert front.front([1, 1, 2], [5, 5, 5]).tolist() == [True, True, False]
+    assert front.front([1, 1, 1], [4, 5, 5]).tolist() == [False, True, True]
     # Stronger in one way and weaker in the other beats nothing.
-    assert crossover.front([1, 2, 3], [1, 2, 2], [2, 1, 1]).tolist() == [True, True, False]
+    assert front.front([1, 2, 3], [1, 2, 2], [2, 1, 1]).tolist() == [True, True, False]
 
 
 def test_each_draw_has_a_front_of_its_own() -> None:
-    found = crossover.front([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [1, 2, 3])
+    found = front.front([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [1, 2, 3])
     assert found.tolist() == [[True, True, True], [False, False, True], [True, False, True]]
 
 
 def test_the_probability_of_being_on_the_front_is_a_share_of_draws() -> None:
-    found = crossover.probability([1, 1, 5], [0.01, 0.01, 0.0], [1, 2, 1])
+    found = front.probability([1, 1, 5], [0.01, 0.01, 0.0], [1, 2, 1])
     # The first is on it where it happens to cost less than the second, which is on it always.
     assert found == exactly([0.5, 1, 0], abs=0.06)
     assert np.all(found * 1000 == np.round(found * 1000))
 
 
 def test_of_each_group_those_of_least_energy_are_chosen_also_where_they_are_two() -> None:
-    assert crossover.least_for_each([1, 1, 2, 1, 2], [4, 3, 9, 3, 10]).tolist() == [False, True, True, True, False]
+    assert front.least_for_each([1, 1, 2, 1, 2], [4, 3, 9, 3, 10]).tolist() == [False, True, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_of_each_group_those_of_least_energy_are_chosen_also_where_they_are_two(
 def test_profiles_are_the_ends_of_the_front_and_what_is_nearest_to_their_middle(
     energy: list[float], strength: list[float], expected: dict[str, int]
 ) -> None:
-    assert crossover.profiles(energy, strength) == expected
+    assert front.profiles(energy, strength) == expected
 
 
 @pytest.mark.parametrize(("share", "cost"), [(0, 2), (0.25, 4), (1, 10)])

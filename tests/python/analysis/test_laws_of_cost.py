@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wattlock.analysis import crossover, distributions, effects
+from wattlock.analysis import crossover, distributions, effects, front
 from wattlock.errors import InputError
 
 SIZES = np.array([14.0, 64.0, 256.0, 1500.0, 16384.0])
@@ -84,7 +84,7 @@ def test_a_crossover_does_not_depend_on_who_is_called_a(at_B: float, slow: float
 @given(COSTS, st.integers(0, 2**32 - 1))
 def test_no_choice_on_the_front_is_beaten_and_every_other_is(costs: list[float], seed: int) -> None:
     gains = np.random.default_rng(seed).integers(0, 3, len(costs))
-    on = crossover.front(costs, gains)
+    on = front.front(costs, gains)
     for i, cost in enumerate(costs):
         beaten = any(
             costs[j] <= cost and gains[j] >= gains[i] and (costs[j] < cost or gains[j] > gains[i])
@@ -96,9 +96,9 @@ def test_no_choice_on_the_front_is_beaten_and_every_other_is(costs: list[float],
 @given(COSTS)
 def test_the_least_energy_is_always_on_the_front(costs: list[float]) -> None:
     gains = np.arange(len(costs))
-    on = crossover.probability(costs, np.full(len(costs), 0.01), gains)
+    on = front.probability(costs, np.full(len(costs), 0.01), gains)
     assert np.all((on >= 0) & (on <= 1))
-    assert crossover.front(costs, gains)[-1]
+    assert front.front(costs, gains)[-1]
 
 
 TOLDINAS = {"key": [128, 192, 256] * 3, "block": [128] * 3 + [192] * 3 + [256] * 3}
@@ -108,21 +108,21 @@ DECRYPT = [57, 65, 72, 62, 63, 70, 69, 68, 68]
 
 def test_the_rule_of_toldinas_gives_its_own_set_from_its_own_tables() -> None:
     for costs in (ENCRYPT, DECRYPT):
-        chosen = np.nonzero(crossover.least_for_each(TOLDINAS["key"], costs))[0]
+        chosen = np.nonzero(front.least_for_each(TOLDINAS["key"], costs))[0]
         assert [(TOLDINAS["block"][i], TOLDINAS["key"][i]) for i in chosen] == [(128, 128), (192, 192), (256, 256)]
 
 
 def test_the_general_front_of_its_tables_holds_two_more() -> None:
     added = [(256, 192), (192, 128)]
     for costs, more in zip((ENCRYPT, DECRYPT), added, strict=True):
-        on = np.nonzero(crossover.front(costs, TOLDINAS["key"], TOLDINAS["block"]))[0]
+        on = np.nonzero(front.front(costs, TOLDINAS["key"], TOLDINAS["block"]))[0]
         found = {(TOLDINAS["block"][i], TOLDINAS["key"][i]) for i in on}
         assert found == {(128, 128), (192, 192), (256, 256), more}
 
 
 def test_a_profile_is_taken_from_the_front_by_strength() -> None:
-    assert crossover.profiles([1, 2, 3, 9], [128, 192, 256, 200]) == {"low": 0, "medium": 1, "high": 2}
-    assert crossover.profiles([5, 1], [128, 256]) == {"low": 1}
+    assert front.profiles([1, 2, 3, 9], [128, 192, 256, 200]) == {"low": 0, "medium": 1, "high": 2}
+    assert front.profiles([5, 1], [128, 256]) == {"low": 1}
 
 
 def test_the_prediction_of_toldinas_is_that_of_the_paper() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from wattlock.analysis.distributions import counted_per_byte, per_byte
+from wattlock.analysis.quartiles import counted_per_byte, per_byte
 
 CASE: dict[str, Any] = {"case": 0, "payload_B": 64, "placement": "hot", "state": "resolved", "cycles": 640.0}
 CASE |= {"time_ns": 200.0}

@@ -87,7 +87,7 @@ def test_no_verb_prints_but_by_echo() -> None:
         if re.search(r"typer\.s?echo\(|click\.|(?<![\w.])print\(", line)
     }
     # A code for a camera is drawn with colours; the others are programs that others start, or filter what they print.
-    assert {line for name, line in found if name not in {"echo.py", "ns3.py", "ns3_child.py", "transfer.py"}} == {
+    assert {line for name, line in found if name not in {"echo.py", "ns3.py", "ns3_child.py", "toolbox.py"}} == {
         "typer.echo(drawn)",
         "typer.secho(harmless(head), file=to, bold=True)",
     }

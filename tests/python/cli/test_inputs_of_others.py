@@ -76,7 +76,7 @@ def test_text_that_is_no_toml_has_a_hint(tmp_path: Path, capsys: pytest.CaptureF
 def test_figures_and_transfers_beyond_their_limits_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "it.json"
     file.write_text("[" + " " * 50 + "]")
-    monkeypatch.setattr(imported, "LARGEST_B", 51)
+    monkeypatch.setattr(imported, "LARGEST_SET_B", 51)
     monkeypatch.setattr(transfer_times, "LARGEST_B", 51)
     with pytest.raises(InputError, match="has more than 0 MiB"):
         imported.PublishedSet.read(file)

@@ -10,7 +10,7 @@ import pytest
 from support.tree import TREE
 from wattlock import cli
 from wattlock.definitions import shelf
-from wattlock.energy import battery_cards, calibration, device_cards, radio_cards
+from wattlock.energy import battery_cards, device_cards, published_power, radio_cards
 from wattlock.energy.device_cards import OperatingPoints
 from wattlock.energy.number import IN_SI, Number
 from wattlock.errors import EvidenceError, InputError
@@ -171,7 +171,7 @@ def test_a_radio_that_can_only_send_and_one_with_a_current_and_no_voltage_are_re
 
 
 def test_all_18_rows_of_toldinas_come_out_within_15_percent_from_their_times() -> None:
-    found = calibration.published("toldinas", allow_assumed=True)
+    found = published_power.published("toldinas", allow_assumed=True)
     assert len(found.cases) == 18
     for case in found.cases:
         assert case.by_power_percent == pytest.approx(case.battery_percent, rel=0.15), case
@@ -179,7 +179,7 @@ def test_all_18_rows_of_toldinas_come_out_within_15_percent_from_their_times() -
 
 
 def test_the_law_of_rounds_and_block_fits_toldinas_percentages() -> None:
-    encrypting, decrypting = calibration.published("toldinas", allow_assumed=True).laws
+    encrypting, decrypting = published_power.published("toldinas", allow_assumed=True).laws
     assert encrypting.r_squared == pytest.approx(0.986, abs=0.0005)
     assert decrypting.r_squared == pytest.approx(0.991, abs=0.0005)
     assert encrypting.b > 0
@@ -187,7 +187,7 @@ def test_the_law_of_rounds_and_block_fits_toldinas_percentages() -> None:
 
 
 def test_the_time_that_stands_three_times_and_the_far_rates_are_named() -> None:
-    cases = calibration.published("toldinas", allow_assumed=True).cases
+    cases = published_power.published("toldinas", allow_assumed=True).cases
     assert [case.time_s for case in cases if "8821 s stands 3 times" in case.why] == [8821.0] * 3
     far = {(case.operation, case.block_bits, case.key_bits) for case in cases if "spreads above" in case.why}
     assert far == {("encrypt", 192, 256), ("encrypt", 256, 128)}
@@ -196,16 +196,16 @@ def test_the_time_that_stands_three_times_and_the_far_rates_are_named() -> None:
 def test_the_handhelds_card_holds_the_fitted_power() -> None:
     power = device_cards.load("pxa270-520").card.power
     assert power is not None
-    found = calibration.published("toldinas", allow_assumed=True)
+    found = published_power.published("toldinas", allow_assumed=True)
     assert power.value == pytest.approx(found.power_W, abs=0.0005)
     assert found.evidence == "assumed"
 
 
 def test_a_fit_on_a_battery_that_nobody_verified_needs_consent_and_an_unknown_run_is_named() -> None:
     with pytest.raises(EvidenceError, match="pxa270-handheld has numbers that nobody verified: capacity"):
-        calibration.published("toldinas")
+        published_power.published("toldinas")
     with pytest.raises(InputError, match="no published run toldina") as refusal:
-        calibration.published("toldina", allow_assumed=True)
+        published_power.published("toldina", allow_assumed=True)
     assert refusal.value.hint == 'did you mean "toldinas"?'
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from wattlock.energy import battery_cards, calibration, device_cards, radio_cards
+from wattlock.energy import battery_cards, device_cards, published_power, radio_cards
 from wattlock.energy.number import IN_SI, Number
 from wattlock.errors import InputError
 
@@ -71,7 +71,7 @@ CONVERSIONS: dict[str, Callable[[list[float]], float]] = {
     "largest": max,
     "product": math.prod,
     "curve": lambda _: curves_mean_V(),
-    "fitted": lambda _: calibration.published("toldinas", allow_assumed=True).power_W,
+    "fitted": lambda _: published_power.published("toldinas", allow_assumed=True).power_W,
 }
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from wattlock.energy import device_cards
-from wattlock.energy.device_cards import value
+from wattlock.energy.valuing import value
 from wattlock.errors import EvidenceError, InputError
 
 BIG_C, LITTLE_C, SUPPLY_V = 211e-12, 84e-12, 1.05

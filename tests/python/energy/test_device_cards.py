@@ -11,7 +11,8 @@ import pytest
 from support.energy_cards import device, estimates, number
 from wattlock.definitions import shelf
 from wattlock.energy import battery_cards, device_cards
-from wattlock.energy.device_cards import OperatingPoints, measured, value
+from wattlock.energy.device_cards import OperatingPoints
+from wattlock.energy.valuing import measured, value
 from wattlock.errors import EvidenceError, InputError
 
 WATT, VOLT, MILLI = number(2.0, "W"), number(3.0, "V"), number(40.0, "mA")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.energy_cards import device, estimates, number
 from wattlock.analysis.distributions import COVERAGE
 from wattlock.energy import device_cards
-from wattlock.energy.device_cards import COLUMNS, value, without_card
+from wattlock.energy.valuing import COLUMNS, value, without_card
 from wattlock.errors import EvidenceError, InputError
 
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import pytest
 
-from wattlock.energy import battery_cards, calibration
+from wattlock.energy import battery_cards, published_power
 
-RUN = calibration.published("toldinas", allow_assumed=True)
+RUN = published_power.published("toldinas", allow_assumed=True)
 RAW = tomllib.loads((files("wattlock") / "data" / "published" / "toldinas.toml").read_text())
 # 1300 mAh at 3.7 V.
 PERCENT_J = 1.3 * 3600 * 3.7 / 100
@@ -25,7 +25,7 @@ RATES = [percent / time_s for percent, time_s in zip(PERCENTS, SECONDS, strict=T
 
 
 def test_the_run_that_comes_along_is_the_only_one_of_batteries() -> None:
-    assert calibration.names() == ["toldinas"]
+    assert published_power.names() == ["toldinas"]
     assert (RUN.device, RUN.battery, RUN.source) == ("pxa270-520", "pxa270-handheld", RAW["source"])
 
 
@@ -93,7 +93,7 @@ def test_the_law_leaves_nothing_that_rounds_or_blocks_explain(operation: str) ->
 
 
 def test_doubts_are_named_by_how_often_a_time_stands_and_how_far_a_rate_lies() -> None:
-    doubts = calibration._doubts
+    doubts = published_power._doubts
     assert doubts(0.0, 0.1, 8821.0, 3) == ["8821 s stands 3 times"]
     assert doubts(0.0, 0.1, 8821.0, 2) == []
     assert doubts(0.35, 0.1, 1.0, 1) == []
@@ -104,11 +104,11 @@ def test_doubts_are_named_by_how_often_a_time_stands_and_how_far_a_rate_lies() -
 
 def test_a_row_of_a_run_has_figures_of_more_than_nothing() -> None:
     row = RAW["rijndael"][0]
-    assert calibration.PrintedRow.model_validate({**row, "encrypt_s": 0.5}).encrypt_s == 0.5
+    assert published_power.PrintedRow.model_validate({**row, "encrypt_s": 0.5}).encrypt_s == 0.5
     for key in ("encrypt_s", "decrypt_s", "encrypt_battery_percent", "decrypt_battery_percent"):
         with pytest.raises(ValueError, match=key):
-            calibration.PrintedRow.model_validate({**row, key: 0})
-    assert calibration.Tables.model_validate({**RAW, "iterations": 1, "payload_B": 1}).iterations == 1
+            published_power.PrintedRow.model_validate({**row, key: 0})
+    assert published_power.Tables.model_validate({**RAW, "iterations": 1, "payload_B": 1}).iterations == 1
     for key, wrong in (("iterations", 0), ("payload_B", 0), ("rijndael", [])):
         with pytest.raises(ValueError, match=key):
-            calibration.Tables.model_validate({**RAW, key: wrong})
+            published_power.Tables.model_validate({**RAW, key: wrong})

@@ -7,7 +7,7 @@ import pytest
 
 from support.tree import TREE
 from wattlock.advise import advise, load
-from wattlock.report.decision_page import days
+from wattlock.report.days_figure import days
 
 NOTEBOOK = TREE / "examples" / "notebooks" / "advise.py"
 

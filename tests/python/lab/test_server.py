@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import insert, text, update
 
 from support.labs import COUNTED, MEASURED, SMALL, asking, filled, hash_of, listening, pack_of, sent
-from wattlock.energy.device_cards import valued
+from wattlock.energy.valuing import valued
 from wattlock.errors import DiskFull, StoreError
 from wattlock.lab import collection, doors, pages, tokens
 from wattlock.lab.collection import Collection, Filter

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wattlock.energy import calibration
+from wattlock.energy import published_power
 from wattlock.errors import InputError
 from wattlock.link import durations
 from wattlock.link.durations import Duration
@@ -211,7 +211,7 @@ def test_speeds_without_sizes_or_of_other_ciphers_are_refused() -> None:
 
 def test_printed_durations_and_battery_runs_are_told_apart(tmp_path: Path) -> None:
     assert durations.names() == ["elminaam-wlan"]
-    assert "elminaam-wlan" not in calibration.names()
+    assert "elminaam-wlan" not in published_power.names()
     with pytest.raises(InputError, match="no table of durations elminam") as refusal:
         durations.load("elminam")
     assert "elminaam-wlan" in refusal.value.hint

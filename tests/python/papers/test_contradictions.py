@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from support import papers_made_up
-from wattlock.analysis.crossover import front
+from wattlock.analysis.front import front
 from wattlock.papers import literature
 from wattlock.papers.literature import Contradiction, SendingTable
 from wattlock.papers.themes import JUDGES

@@ -12,7 +12,7 @@ from support.scripted_probe import install, requested
 from support.virtual_runs import study_of, write_study
 from wattlock.analysis.comparison import compare_core_classes
 from wattlock.cli.table import short
-from wattlock.energy.device_cards import without_card
+from wattlock.energy.valuing import without_card
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.report.evidence import drawable
 from wattlock.report.run_page import write_report

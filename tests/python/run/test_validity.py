@@ -11,7 +11,7 @@ from support.scripted_probe import direct, install
 from support.virtual_runs import CIPHERS, case_of, study_of, write_study
 from wattlock import cli
 from wattlock.analysis.self_checks import INJECTED_SLOWDOWN, State, Verdict
-from wattlock.energy.device_cards import valued
+from wattlock.energy.valuing import valued
 from wattlock.run import shards, validity
 from wattlock.run.begin import measure
 from wattlock.run.process import Bench

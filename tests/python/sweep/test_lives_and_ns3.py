@@ -12,8 +12,9 @@ import pytest
 from support.sweeps import LIVES, NS3, rows, swept, write
 from support.tools import needs_ns3
 from support.tree import require_programs
-from wattlock.energy import tasks
-from wattlock.energy.tasks import Circumstances, Duty, OwnOperation
+from wattlock.energy import battery_operations
+from wattlock.energy.battery_operations import Circumstances, OwnOperation
+from wattlock.energy.tasks import Duty
 from wattlock.errors import ProbeError
 from wattlock.link import ns3, ns3_child, scenario, wifi_air
 from wattlock.link.wifi import largest_question
@@ -33,9 +34,9 @@ def test_a_row_of_a_battery_has_the_numbers_of_wattlock_battery(tmp_path: Path) 
     swept(write(tmp_path, LIVES), "out", "--allow-assumed", "--workers", "1")
     row = rows("out").row(9, named=True)
     assert (row["of"], row["energy_uJ"], row["without"]) == ("lipo-1000", 100.5, '["temperature"]')
-    work = tasks.of_own(OwnOperation(energy_uJ=100.5), allow_assumed=True)
+    work = battery_operations.of_own(OwnOperation(energy_uJ=100.5), allow_assumed=True)
     around = Circumstances(without=["temperature"], draws=500)
-    wanted = tasks.battery("lipo-1000", work, Duty(per_second=1), around, allow_assumed=True).table
+    wanted = battery_operations.battery("lipo-1000", work, Duty(per_second=1), around, allow_assumed=True).table
     names = ["power_W", "operations", "operations_low", "operations_high", "days", "days_low", "days_high", "evidence"]
     assert {name: row[name] for name in names} == wanted.select(names).row(0, named=True)
     assert row["operation_uJ"] == pytest.approx(100.5)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from wattlock.definitions import suggestion
 from wattlock.energy import device_cards
-from wattlock.energy.device_cards import kept_card
+from wattlock.energy.valuing import kept_card
 from wattlock.errors import EvidenceError, InputError, ProbeError, StudyError
 from wattlock.run import begin
 from wattlock.run.baseline import Baseline
