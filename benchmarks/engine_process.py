@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from wattlock.run import process, shards
-from wattlock.store.schema import SCHEMA
+from wattlock.store.record_schema import SCHEMA
 from wattlock.targets import local
 
 VISITS = 12

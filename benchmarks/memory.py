@@ -96,7 +96,7 @@ def _batches(process: int, number: int, count: int, calls: Sequence[int]) -> byt
     import numpy as np
     import polars as pl
 
-    from wattlock.store.schema import batch_columns
+    from wattlock.store.record_schema import batch_columns
 
     draw = np.random.default_rng([process, number])
     canary = draw.normal(25_000, 20, count).astype(int)

@@ -27,8 +27,8 @@ from wattlock.analysis import estimate, within
 from wattlock.analysis import pairs as paired
 from wattlock.store import RunFolder
 from wattlock.store.disk import cache_folder
+from wattlock.store.record_schema import causes as known_causes
 from wattlock.store.run_folder import sums_sha256
-from wattlock.store.schema import causes as known_causes
 
 BATCHES_AT_ONCE = 2**16
 """So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""

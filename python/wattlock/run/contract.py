@@ -20,8 +20,8 @@ from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
 from wattlock.store.bounds import NotARecord
+from wattlock.store.record_schema import KNOWN, fault, kinds
 from wattlock.store.records import Other, parse
-from wattlock.store.schema import KNOWN, fault, kinds
 from wattlock.targets.target import LimitExceeded, Limits
 
 GO_ON = "what was measured is kept; `wattlock run --resume` goes on"

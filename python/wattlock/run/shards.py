@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from wattlock.store.schema import SCHEMA
+from wattlock.store.record_schema import SCHEMA
 from wattlock.study import Case
 from wattlock.study.cases import core_classes_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from wattlock.store.bounds import NotARecord
-from wattlock.store.schema import batch_columns, causes, filled, least_values, required_columns
+from wattlock.store.record_schema import batch_columns, causes, filled, least_values, required_columns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -26,8 +26,8 @@ from wattlock.errors import StoreError
 from wattlock.store import bounds, run_plan, schema_1
 from wattlock.store.bounds import LONGEST_LINE_B, NotARecord, weigh
 from wattlock.store.disk import PART, named, settle, sync, write_whole
+from wattlock.store.record_schema import SCHEMA, check_version, fault, required_columns
 from wattlock.store.records import BATCH, Other, Recovery, parse, slice_columns
-from wattlock.store.schema import SCHEMA, check_version, fault, required_columns
 from wattlock.study import Case
 from wattlock.study.cases import sha256
 

@@ -18,7 +18,7 @@ from wattlock.definitions.constants import contract
 from wattlock.errors import StoreError
 from wattlock.store import bounds, schema_1
 from wattlock.store.bounds import NotARecord
-from wattlock.store.schema import SCHEMA, check_version, fault_by
+from wattlock.store.record_schema import SCHEMA, check_version, fault_by
 from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"

@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 from wattlock.definitions.shelf import Shelf
 from wattlock.definitions.toml import Table, Text
 from wattlock.errors import InputError, ProbeError, WayError
-from wattlock.store.schema import SCHEMA
+from wattlock.store.record_schema import SCHEMA
 from wattlock.targets import local
 from wattlock.targets.parts import PARTS, Core, short_title
 from wattlock.targets.target import (

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple, NoReturn, Protocol
 
 from wattlock.definitions.constants import contract
 from wattlock.errors import DiskFull, EvidenceError, InputError, ProbeError, WayError
-from wattlock.store.schema import fault_by
+from wattlock.store.record_schema import fault_by
 
 
 class Target(Protocol):

@@ -4,6 +4,7 @@ import ast
 import hashlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -319,6 +320,25 @@ def test_every_test_lies_in_the_folder_of_a_room_and_what_is_no_test_in_support(
 def test_no_file_is_too_long(sources: list[Path], most: int) -> None:
     assert len(sources) > 10
     assert [path.name for path in sources if len(path.read_text().splitlines()) > most] == []
+
+
+def twice(names: Iterator[str]) -> list[str]:
+    """Those of `names` that stand more than once."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
+def classes_of(source: str) -> Iterator[str]:
+    """The classes that a file defines, within others too."""
+    return (node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef))
+
+
+def test_a_class_and_a_file_have_a_name_of_their_own_in_the_package() -> None:
+    assert twice(name for path in SOURCES for name in classes_of(path.read_text())) == []
+    assert twice(path.name for path in SOURCES if path.name != "__init__.py") == []
+
+
+def test_a_name_that_stands_twice_is_seen() -> None:
+    assert twice(classes_of("class A:\n    class B: ...\ndef f():\n    class A: ...\n")) == ["A"]
 
 
 def too_large(source: str, *, verb: str = "") -> list[str]:

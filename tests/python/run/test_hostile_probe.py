@@ -27,7 +27,7 @@ from wattlock.run.contract import Broken, Contract, left_out_where_broken
 from wattlock.run.process import measure
 from wattlock.run.result import read
 from wattlock.store import RunFolder
-from wattlock.store.schema import record_schema
+from wattlock.store.record_schema import record_schema
 from wattlock.targets import probe, target
 from wattlock.targets.local import Local
 

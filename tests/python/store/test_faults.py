@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wattlock.store.schema import fault_by
+from wattlock.store.record_schema import fault_by
 
 COUNT = {"type": ["integer", "null"], "format": "uint32", "minimum": 1}
 ENTRY = {

@@ -223,7 +223,7 @@ def test_an_unknown_schema_version_is_refused_in_plan_and_header(tmp_path: Path,
 
 def test_the_version_of_the_records_is_the_probes() -> None:
     types = TREE / "crates" / "records" / "src" / "lib.rs"
-    from wattlock.store.schema import KNOWN, SCHEMA
+    from wattlock.store.record_schema import KNOWN, SCHEMA
 
     assert f"pub const SCHEMA: u32 = {SCHEMA};" in types.read_text()
     assert SCHEMA in KNOWN

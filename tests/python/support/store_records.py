@@ -14,7 +14,7 @@ import pytest
 
 from wattlock.errors import WattlockError
 from wattlock.store import RunFolder, plan_lines
-from wattlock.store.schema import batch_columns, required_columns
+from wattlock.store.record_schema import batch_columns, required_columns
 from wattlock.study import Case, Study
 
 FILES_OF_A_SEALED_RUN = {"plan.jsonl", "batches.parquet", "headers.jsonl", "SHA256SUMS"}
