@@ -13,8 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wattlock.advise import choices as amortised
-from wattlock.advise.choices import Choice
+from wattlock.advise.choices import Choice, messages_a_report, report, report_B
 from wattlock.advise.question import BleConnection, Exchange, KeepAlive, Question, SupplyOptions, watts
 from wattlock.advise.sending import PacketCost, PricedPacket, Sender, Way
 from wattlock.energy import battery_cards, tasks
@@ -146,7 +145,7 @@ def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Ite
         for _, plain_B, _, way in packets_of(question, choice, packet_B):
             yield PricedPacket(choice.sealed(plain_B).wire_B, way, choice.protection)
         if choice.frame.amortised_bits is not None:
-            yield PricedPacket(amortised.report_B(), "receive", choice.protection)
+            yield PricedPacket(report_B(), "receive", choice.protection)
             if sender.asks:
                 yield PricedPacket(0, "send", choice.protection)
         if question.keep_alive:
@@ -245,14 +244,14 @@ class _Sum:
             joules = cost.of("seal_J", inside_B) + question.decrypt_share * cost.of("open_J", inside_B)
             self.terms["cipher", self.own] += per_s * joules
         if self.choice.frame.amortised_bits is not None:
-            reports_per_s = self.packets_per_s / amortised.messages_a_report()
-            self.radio("radio", amortised.report_B(), "receive", reports_per_s)
+            reports_per_s = self.packets_per_s / messages_a_report()
+            self.radio("radio", report_B(), "receive", reports_per_s)
             if self.sender.asks:
                 self.radio("radio", 0, "send", reports_per_s)
             if question.connection and question.connection.kept:
                 # A report is a PDU in place of an empty one, in an event that takes place anyway.
                 self.states("radio", self.sender.event(), "send", -reports_per_s)
-            self.terms["cipher", self.own] += reports_per_s * amortised.report(cost, "open_J")
+            self.terms["cipher", self.own] += reports_per_s * report(cost, "open_J")
 
     def radio(self, group: str, octets_B: int, way: Way, per_s: float) -> None:
         """So many packets a second, in place of the radio's rest."""

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import choices, pricing, prose, rank
-from wattlock.advise import choices as amortised
 from wattlock.advise.advice import Advice
-from wattlock.advise.choices import Choice
+from wattlock.advise.choices import Choice, described
 from wattlock.advise.days import SPLIT, DAY_s
 from wattlock.advise.question import LEAST, percent, spoken
 from wattlock.advise.rank import QUANTILES, Place, gain
@@ -197,7 +196,7 @@ def _consequences(of: Advice) -> Iterator[tuple[str, str]]:
             yield "Nonces", f"{statement.says} ({statement.source})"
     yield "The other end", choice.frame.needs.removeprefix("the other end ")
     if choice.frame.amortised_bits is not None:
-        yield "Tag", amortised.described(of.question, choice)
+        yield "Tag", described(of.question, choice)
     elif 0 < choice.tag_bits < WHOLE_TAG_BITS:
         yield "Tag", f"{choice.tag_bits} bits: a forged message passes with a chance of 2^-{choice.tag_bits} a try"
     yield "Keys", _keys(of)

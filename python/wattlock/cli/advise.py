@@ -290,13 +290,14 @@ def _more(of: Advice, own: Path | None, beside: AdviceExtras) -> dict[str, list[
     more: dict[str, list[dict[str, Any]]] = {}
     if beside.experiments or beside.attempt:
         from wattlock.advise import experiments
-        from wattlock.advise import experiments as energy_first
+        from wattlock.advise.experiments import budgets
+        from wattlock.advise.experiments import rows as energy_first_rows
 
         if beside.attempt != ENERGY_FIRST:
             found = experiments.experiments(of, program, beside.attempt)
             more["experiments"] = [experiments.row(one) for one in found]
         if beside.attempt in {None, ENERGY_FIRST}:
-            more["energy_first"] = energy_first.rows(energy_first.budgets(of, program, own))
+            more["energy_first"] = energy_first_rows(budgets(of, program, own))
     if beside.pareto or beside.sensitivity:
         from wattlock.advise import sensitivity
 

@@ -112,11 +112,11 @@ def _of_another_kind(card: str, kind: Kind, cards: Path | None) -> Iterator[None
 
 
 def _form(kind: Kind) -> DefinitionForm:
-    from wattlock.advise import cipher_costs as cost_files
+    from wattlock.advise.cipher_costs import FORM
     from wattlock.energy import battery_cards, device_cards, radio_cards
 
     forms = {Kind.device: device_cards.FORM, Kind.radio: radio_cards.FORM, Kind.battery: battery_cards.FORM}
-    return {**forms, Kind.costs: cost_files.FORM}[kind]
+    return {**forms, Kind.costs: FORM}[kind]
 
 
 def _shelf(kind: Kind) -> tuple[Shelf[Any], Any]:

@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli import link_designs
-from wattlock.cli import options as option_rules
 from wattlock.cli.capture import replayed
 from wattlock.cli.echo import echo
-from wattlock.cli.options import AllowAssumed, Cards, Valuing, chosen, given, refuse_pair
+from wattlock.cli.options import (
+    NS3,
+    AllowAssumed,
+    Cards,
+    Valuing,
+    chosen,
+    given,
+    refuse_joules,
+    refuse_link,
+    refuse_pair,
+)
 from wattlock.cli.table import Format, show, show_filled
 from wattlock.definitions.changes import change
 from wattlock.errors import InputError
@@ -156,7 +165,7 @@ def link(
     from wattlock.link.scenario import IN_MESSAGE, messages_among
 
     options = given(context)
-    option_rules.refuse_link(options, scenario or [])
+    refuse_link(options, scenario or [])
     by = Valuing(run, device, cards, allow_assumed)
     pages: list[tuple[bool, Callable[[], None]]] = [
         (listing, lambda: _list_scenarios(form)),
@@ -187,8 +196,8 @@ def link(
         taken |= {IN_MESSAGE[path]: OPTION[path] for path in fixed if path in IN_MESSAGE}
         taken |= dict.fromkeys(("sender", "receiver"), "--radio") if "radio" in crossed else {}
     fixed |= _changes(changes or [], taken)
-    if with_ns3 := fixed.get("engine") == option_rules.NS3:
-        option_rules.refuse_joules(options)
+    if with_ns3 := fixed.get("engine") == NS3:
+        refuse_joules(options)
     if with_ns3 and not messages:
         _beside_ns3(scenario, crossed, fixed, form)
     else:
@@ -391,7 +400,7 @@ def _beside_ns3(
 
 def _print_file(files: FileOptions) -> None:
     """A scenario's TOML to start one's own from, or a template, or a schema."""
-    from wattlock.cli import options as definition
+    from wattlock.cli.options import print_file
     from wattlock.link.scenario import FORMS, SCENARIOS
 
     if files.template is not None:
@@ -399,7 +408,7 @@ def _print_file(files: FileOptions) -> None:
     elif files.schema is not None:
         echo(FORMS[files.schema].schema_text(), nl=False)
     else:
-        definition.print_file(SCENARIOS, files.show or "")
+        print_file(SCENARIOS, files.show or "")
 
 
 def _list_scenarios(form: Format) -> None:

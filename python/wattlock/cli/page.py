@@ -58,9 +58,8 @@ def page(
     wattlock page --only aes128-gcm --battery any --until-percent 60
     """
     from wattlock.cli.progress import heed_ctrl_c
-    from wattlock.page import visits as module
     from wattlock.page.server import serving
-    from wattlock.page.visits import Visits
+    from wattlock.page.visits import Visits, find
     from wattlock.study import load
     from wattlock.targets.remote import reversed_port
 
@@ -69,7 +68,7 @@ def page(
     discharge = discharged.discharge(None)
     if discharge is not None and discharge.battery:
         raise InputError(f"--battery {discharge.battery}: a page has no names of batteries", hint="--battery any")
-    visits = Visits(module.find())
+    visits = Visits(find())
     host, _, port = bind.rpartition(":")
     host = host.strip("[]")
     if adb and host != LOOPBACK:

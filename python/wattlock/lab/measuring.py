@@ -18,9 +18,8 @@ from wattlock.lab.doors import Lab, body_of, noted, refused
 from wattlock.lab.layout import address_of_lab
 from wattlock.lab.pack import packed
 from wattlock.lab.tokens import Denied, Scope
-from wattlock.page import visits as module
 from wattlock.page.server import HEADERS, files_of, posted, room_B
-from wattlock.page.visits import Refusal, Visitor, Visits, measure
+from wattlock.page.visits import Refusal, Visitor, Visits, find, measure
 from wattlock.store import RunFolder
 from wattlock.store.run_folder import sums_sha256
 
@@ -49,7 +48,7 @@ class PageMeasuring:
     @cached_property
     def _visits(self) -> Visits:
         try:
-            found = module.find()
+            found = find()
         except ProbeError as error:  # which says where it was looked for: that is not for those who ask
             raise NoModule("this lab lacks the module by which a browser measures itself", hint=error.hint) from error
         visits = Visits(found, once=True, lost=f"open {PLACE} again")

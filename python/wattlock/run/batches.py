@@ -24,7 +24,8 @@ import polars as pl
 
 import wattlock.analysis
 from wattlock.analysis import estimate, within
-from wattlock.analysis import pairs as paired
+from wattlock.analysis.pairs import beside as paired_beside
+from wattlock.analysis.pairs import summarise as paired_summarise
 from wattlock.store import RunFolder
 from wattlock.store.disk import cache_folder
 from wattlock.store.record_schema import causes as known_causes
@@ -99,7 +100,7 @@ def _summarised(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> Batc
     # Of processes that measured both builds, or of processes that took turns.
     beside = None
     if planned:
-        beside = paired.beside(rows, pairs_of) if planned["apart"] else pl.concat(pairs)
+        beside = paired_beside(rows, pairs_of) if planned["apart"] else pl.concat(pairs)
     return Batches(rows, beside, clocks, causes, number)
 
 
@@ -114,7 +115,7 @@ def _paired(
     by_process = summaries.partition_by("process", as_dict=True) if pairs else {}
     for header, frame in zip(headers, frames, strict=True):
         if (summary := by_process.get((header["process"],))) is not None:
-            yield paired.summarise(frame, header, summary, pairs, quiet_ppm)
+            yield paired_summarise(frame, header, summary, pairs, quiet_ppm)
 
 
 def _together(

@@ -14,12 +14,12 @@ from wattlock.analysis.ranking import SMALLEST_CLAIM
 from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting
-from wattlock.run import session as forecast
 from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
 from wattlock.run.keep_trying import KeepTrying, extended
 from wattlock.run.metering import MeterChoice, describe
 from wattlock.run.paired import PairedPlan
-from wattlock.run.session import Listener, Session, Silent, files_of, processors_of
+from wattlock.run.session import Forecast, Listener, Session, Silent, files_of, processors_of
+from wattlock.run.session import forecast as forecast_of_rest
 from wattlock.run.shards import self_checks
 from wattlock.store import RunFolder, find, plan_lines, run_id
 from wattlock.store.run_plan import ROOT, remember
@@ -121,11 +121,11 @@ class Planned:
             told.append(f"{libraries} can't be loaded together, so their processes take turns: {self.paired.apart}")
         return told + missing(self.cases, self.rows)
 
-    def forecast(self) -> forecast.Forecast:
+    def forecast(self) -> Forecast:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
         session = self.session
         with files_of(session.study, self.cases, self.inputs) as files:
-            return forecast.forecast(self.cases, files, session.target, self.usual_looks, session.libraries)
+            return forecast_of_rest(self.cases, files, session.target, self.usual_looks, session.libraries)
 
     def create(self, out: Path | None = None, *, root: Path | None = ROOT) -> Begun:
         """Makes its folder: `out`, or one below `root`. Raises StoreError where that can't be.

@@ -17,9 +17,10 @@ import numpy as np
 import polars as pl
 
 from wattlock.analysis import estimate, self_checks
-from wattlock.analysis import pairs as paired
 from wattlock.analysis.comparison import verdict
 from wattlock.analysis.estimate import consensus
+from wattlock.analysis.pairs import beside, leant, summarise
+from wattlock.analysis.pairs import ratios as paired_ratios
 from wattlock.errors import InputError
 from wattlock.run import shards
 from wattlock.run.timing import Timing
@@ -87,7 +88,7 @@ class PairedTiming(Timing):
         is_believed, excess = not self_checks.reasons_against(verdicts), self_checks.aa_excess(verdicts)
         invalid = set(self._across().filter(pl.col("state") == "invalid")["case"])
         rows, due = self._rows(), {case.case for case in self.pending()}
-        ratios = paired.ratios(rows, self.study.looks)
+        ratios = paired_ratios(rows, self.study.looks)
         groups = {pair: group for pair, group in rows.group_by("first", "second") if due.issuperset(pair)}
         for pair, group in groups.items():
             count, ratio = group.height, ratios.get(pair)
@@ -100,7 +101,7 @@ class PairedTiming(Timing):
 
     def _next_visits(self, case: int, rows: pl.DataFrame) -> int:
         least, _, most = shards.bounds_of_visits(self.segments.get(case, 1))
-        errors = paired.leant(rows["error"].to_list(), rows["visits"].to_list())
+        errors = leant(rows["error"].to_list(), rows["visits"].to_list())
         spread = float(np.median(errors * rows["visits"].sqrt().to_numpy()))
         between = consensus(rows["log_ratio"].to_numpy()[None], errors[None]).between[0]
         return max(least, estimate.next_visits(float(between), spread, most))
@@ -108,12 +109,12 @@ class PairedTiming(Timing):
     def _rows(self) -> pl.DataFrame:
         if self.decides.apart is None:
             return pl.concat(self.ratios.values())
-        return paired.beside(pl.concat(self.summaries.values()), dict(self.decides.pairs))
+        return beside(pl.concat(self.summaries.values()), dict(self.decides.pairs))
 
     def _summarise(self, process: int) -> None:
         super()._summarise(process)
         header = self.headers[process]
-        self.ratios[process] = paired.summarise(
+        self.ratios[process] = summarise(
             self.bench.folder.batches_of(process),
             header,
             self.summaries[process],

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from wattlock.analysis import comparison, counts, crossover, discharges, energy_blocks, estimate, ranking, self_checks
-from wattlock.analysis import pairs as paired
 from wattlock.analysis.discharges import FullCharge
+from wattlock.analysis.pairs import ratios
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run import batches, validity
 from wattlock.run.counted_core import CoreOfRun
@@ -196,7 +196,7 @@ class Result:
     @cached_property
     def paired_ratios(self) -> Mapping[tuple[int, int], tuple[float, float]] | None:
         """Log ratio and half-width by two cases that were measured in pairs; null where none were."""
-        return None if self.pairs is None else paired.ratios(self.pairs, self.plan["study"]["looks"])
+        return None if self.pairs is None else ratios(self.pairs, self.plan["study"]["looks"])
 
     @cached_property
     def explained(self) -> list[str]:

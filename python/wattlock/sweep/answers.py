@@ -14,11 +14,20 @@ from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link import lowpower, wifi
 from wattlock.link.ledger import LinkAnswer, figures
 from wattlock.link.scenario import RefusedScenario, under
-from wattlock.sweep import rows as beside_ns3
-from wattlock.sweep import rows as cores
-from wattlock.sweep import rows as lives
-from wattlock.sweep import rows as resampled
 from wattlock.sweep.plan import Chunk, Kind, Ready, SweepPlan
+from wattlock.sweep.rows import (
+    CORE_KEY,
+    FIGURES,
+    BatteryRow,
+    RunCase,
+    checked,
+    checked_lives,
+    described,
+    lives_figures,
+    on_core,
+    resampled_figures,
+)
+from wattlock.sweep.rows import figures as beside_ns3_figures
 from wattlock.targets import toolbox
 
 Row: TypeAlias = dict[str, Any]
@@ -72,7 +81,7 @@ NS3: Columns = {
     "apart_percent": pl.Float64,
     "notes": pl.String,
 }
-LIVES: Columns = {"operation_uJ": pl.Float64, **dict.fromkeys(lives.FIGURES, pl.Float64)}
+LIVES: Columns = {"operation_uJ": pl.Float64, **dict.fromkeys(FIGURES, pl.Float64)}
 RUN: Columns = {
     "run": pl.String,
     "case_cipher": pl.String,
@@ -170,12 +179,12 @@ def asked(plan: SweepPlan, grid: Ready, name: str, tables: dict[str, Any], varie
     if grid.kind in {"wifi", "ns3", "linear"}:
         return under(name, tables, changes, plan.ciphers)
     if grid.kind == "battery":
-        return lives.checked_lives(name, tables, changes)
+        return checked_lives(name, tables, changes)
     if grid.kind == "run":
-        return resampled.checked(name, tables, changes)
+        return checked(name, tables, changes)
     label = f"profile {name}"
-    if cores.CORE_KEY in changes:
-        changes = cores.on_core(label, tables, changes, plan.own)
+    if CORE_KEY in changes:
+        changes = on_core(label, tables, changes, plan.own)
     return question.checked(label, tables, changes)
 
 
@@ -227,25 +236,25 @@ def _advise(plan: SweepPlan, every: Sequence[question.Question]) -> Iterator[Row
 
 
 def _ns3(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
-    for named, one in zip(every, beside_ns3.figures(every, plan.ciphers), strict=True):
+    for named, one in zip(every, beside_ns3_figures(every, plan.ciphers), strict=True):
         yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else one | {"evidence": "modelled"}
 
 
 def _ns3_tried(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
     """Whether ns-3 can be asked, without its 20 s to start."""
-    for named, one in zip(every, beside_ns3.described(every, plan.ciphers), strict=True):
+    for named, one in zip(every, described(every, plan.ciphers), strict=True):
         yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else {}
 
 
-def _battery(plan: SweepPlan, every: Sequence[lives.BatteryRow]) -> Iterator[Row | WattlockError]:
-    def row(carried: lives.BatteryRow) -> Row:
-        return lives.lives_figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
+def _battery(plan: SweepPlan, every: Sequence[BatteryRow]) -> Iterator[Row | WattlockError]:
+    def row(carried: BatteryRow) -> Row:
+        return lives_figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
 
     return (_or_error(row, one) for one in every)
 
 
-def _run(plan: SweepPlan, every: Sequence[resampled.RunCase]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
-    return (_or_error(resampled.resampled_figures, one) for one in every)
+def _run(plan: SweepPlan, every: Sequence[RunCase]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
+    return (_or_error(resampled_figures, one) for one in every)
 
 
 ANSWERS: dict[Kind, Answers] = {

@@ -20,12 +20,11 @@ from wattlock.energy import battery_cards
 from wattlock.errors import InputError, ProbeError
 from wattlock.link import ns3, scenario
 from wattlock.study.cases import CatalogueRow
-from wattlock.sweep import rows as beside_ns3
-from wattlock.sweep import rows as cores
-from wattlock.sweep import rows as resampled
+from wattlock.sweep.rows import CASE_KEY, CORE_KEY, ENGINE, ENGINE_KEY, OURS, numbers, refuse_unknown, source
 from wattlock.targets import Target
-from wattlock.targets import toolbox as own_builds
 from wattlock.targets.probe import first_rows
+from wattlock.targets.toolbox import SAME as SAME_BUILDS
+from wattlock.targets.toolbox import builds as builds_here
 
 Source: TypeAlias = tuple[str, dict[str, Any]]
 
@@ -223,10 +222,10 @@ def _ready(number: int, grid: SweepGrid, own: Path | None) -> Iterator[Ready]:
                 inside = next(iter(value), "key")
                 what = f"grid[{number}].fixed.{path}: would take the place of the whole table of {name}"
                 raise InputError(what, hint=f'a path stands in quotation marks: "{path}.{inside}" = ...')
-    for core in [*vary.get(cores.CORE_KEY, ()), *([fixed[cores.CORE_KEY]] if cores.CORE_KEY in fixed else ())]:
-        cores.refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
+    for core in [*vary.get(CORE_KEY, ()), *([fixed[CORE_KEY]] if CORE_KEY in fixed else ())]:
+        refuse_unknown(f"grid[{number}]", core, advised=kind == "advise")
     if kind == "ns3":
-        fixed |= {beside_ns3.ENGINE_KEY: beside_ns3.OURS}
+        fixed |= {ENGINE_KEY: OURS}
     if kind == "run":
         yield from _runs(number, sources, vary, fixed)
     else:
@@ -243,8 +242,8 @@ def _runs(number: int, sources: Sequence[Source], vary: dict[str, Any], fixed: d
         if run["hash"] in seen:
             raise InputError(f"grid[{number}].run: {name} is named twice", hint="leave one of them out")
         seen.add(run["hash"])
-        named = resampled.CASE_KEY in vary or resampled.CASE_KEY in fixed
-        cases = {} if named else {resampled.CASE_KEY: resampled.numbers(run)}
+        named = CASE_KEY in vary or CASE_KEY in fixed
+        cases = {} if named else {CASE_KEY: numbers(run)}
         yield Ready(number, "run", [(name, run)], {**cases, **vary}, fixed, CHUNK_ROWS["run"])
 
 
@@ -258,10 +257,10 @@ def _kind(number: int, grid: SweepGrid) -> Kind:
         return "advise"
     if scenario.messages_among(grid.names):
         return "linear"
-    if beside_ns3.ENGINE in grid.vary.get(beside_ns3.ENGINE_KEY, ()):
+    if ENGINE in grid.vary.get(ENGINE_KEY, ()):
         hint = 'a grid with "engine" = "ns3" under [grid.fixed] has the answers of both, of ns-3 and of dcf'
-        raise InputError(f"grid[{number}].vary.{beside_ns3.ENGINE_KEY}: ns3 is not among what varies", hint=hint)
-    return "ns3" if grid.fixed.get(beside_ns3.ENGINE_KEY) == beside_ns3.ENGINE else "wifi"
+        raise InputError(f"grid[{number}].vary.{ENGINE_KEY}: ns3 is not among what varies", hint=hint)
+    return "ns3" if grid.fixed.get(ENGINE_KEY) == ENGINE else "wifi"
 
 
 def _source(kind: Kind, name: str, own: Path | None) -> Source:
@@ -271,7 +270,7 @@ def _source(kind: Kind, name: str, own: Path | None) -> Source:
         battery_cards.load(name, own)
         return name, {}
     if kind == "run":
-        return resampled.source(name)
+        return source(name)
     return name, question.read(name) if kind == "advise" else scenario.read(name)[1]
 
 
@@ -367,7 +366,7 @@ def _doubled(path: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[Pro
 
 
 NS3 = "ns3"
-SAME = own_builds.SAME | {NS3: ("version of ns-3", ns3.EXTRA)}
+SAME = SAME_BUILDS | {NS3: ("version of ns-3", ns3.EXTRA)}
 """What is compared, in words, and what to do where two machines differ."""
 
 
@@ -376,7 +375,7 @@ def builds(own: Path | None, *, with_ns3: bool = False) -> dict[str, str | None]
 
     Raises as the builds of wattlock's own do.
     """
-    found = own_builds.builds(own)
+    found = builds_here(own)
     return found | {NS3: _ns3()} if with_ns3 else found
 
 
