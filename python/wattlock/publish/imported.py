@@ -262,7 +262,7 @@ def _measurements(words: Sequence[str], where: str) -> list[float]:
 
 READERS = {"supercop": read_supercop, "lwc": read_lwc, "pqm4": read_pqm4}
 STATISTICS = {"supercop": "median", "lwc": "one measurement", "pqm4": "mean"}
-LARGEST_B = 2**28
+LARGEST_B = 2**27
 LOOKED_AT = 1000
 """Lines by which the format of a file is told."""
 
