@@ -265,9 +265,17 @@ mod tests {
             counter::multiply_chain(2 * clock.multiplications);
             clock.ticks() - start
         };
-        let single = (0..200).map(|_| clock.canary()).min().unwrap_or(0);
-        let double = (0..200).map(|_| twice(&mut clock)).min().unwrap_or(0);
-        assert!(single * 19 < double * 10 && double * 10 < single * 21, "{single} and {double} ticks");
+        // Side by side, and until both were undisturbed: a neighbour may have the core for all of some milliseconds.
+        let (mut single, mut double) = (u64::MAX, u64::MAX);
+        let is_twice = |single: u64, double: u64| single * 19 < double * 10 && double * 10 < single * 21;
+        for round in 0..20_000 {
+            single = single.min(clock.canary());
+            double = double.min(twice(&mut clock));
+            if round >= 200 && is_twice(single, double) {
+                return;
+            }
+        }
+        panic!("{single} and {double} ticks");
     }
 
     #[test]
