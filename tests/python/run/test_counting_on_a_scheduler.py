@@ -252,7 +252,7 @@ def test_where_the_last_worker_or_the_scheduler_ends_what_was_counted_is_kept_an
     ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = install(tmp_path / "probe", PROBE, recorded(M4), waits="aes128-ccm", once=True)
-    code = "import sys; from wattlock import cli; from wattlock.targets import scheduler; scheduler.ALONE_S = 1.0; "
+    code = "import sys; from wattlock import cli; from wattlock.targets import cluster; cluster.ALONE_S = 1.0; "
     code += "sys.exit(cli.answer(sys.argv[1:]))"
     words = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
     places = ["--scheduler-file", "place.json"]
