@@ -18,11 +18,10 @@ from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.capture_file import NOT_COUNTED, census
 from wattlock.papers import battery_life as battery_discharges
 from wattlock.papers import literature, transfer_times
-from wattlock.papers.all_exhibits import show_all
 from wattlock.papers.exhibit import DrawnExhibit, Material
 from wattlock.papers.implementations import place_of
 from wattlock.papers.judge import Capture, DischargeCurve, Evidence, Judgement, Security
-from wattlock.papers.themes import judge_all
+from wattlock.papers.themes import judge_all, show_all
 from wattlock.run.result import Result, open_one_kind
 from wattlock.security import status_of
 from wattlock.targets import Target, or_this_machine, probe, toolbox

@@ -10,8 +10,8 @@ import vl_convert
 
 from support import papers_run
 from support.papers_run import PAPERS, case, material
-from wattlock.papers.all_exhibits import EXHIBITS, show_all
 from wattlock.papers.exhibit import CITED, IN_TEXT, PRINTED, READ_OFF, DrawnExhibit, Panel, frame
+from wattlock.papers.themes import EXHIBITS, show_all
 from wattlock.report.evidence import EvidenceMix
 from wattlock.report.exhibit_charts import chart
 from wattlock.report.exhibit_files import write_exhibits

@@ -8,8 +8,8 @@ import pytest
 
 from support.papers_run import PAPERS, material
 from wattlock.errors import InputError
-from wattlock.papers.all_exhibits import show_all
 from wattlock.papers.exhibit import DrawnExhibit
+from wattlock.papers.themes import show_all
 from wattlock.papers.transfer_times import Transferred, read
 
 CATALOGUE = [{"id": "aes128-cbc", "family": "aes"}, {"id": "null", "family": "null"}]

@@ -12,8 +12,8 @@ from support.tree import PROBE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError
-from wattlock.papers.all_exhibits import show_all
 from wattlock.papers.material import MaterialOptions, judge
+from wattlock.papers.themes import show_all
 from wattlock.run.begin import measure
 from wattlock.run.result import open_run
 from wattlock.targets.local import Local
