@@ -28,7 +28,7 @@ TOO_MUCH = {
     "a key within braces": ("x = {" + ".".join(["a"] * 50_000) + " = 1}", "a key of more than 100 parts"),
     "sizes": ("a = [" + "1," * 300_000 + "]", "more than 100,000 lines and values"),
     "grids": ("[[grid]]\nb = 1\n" * 60_000, "more than 100,000 lines and values"),
-    "letters": ("a = '" + "x" * 5_000_000 + "'", "letters are more than"),
+    "letters": ("a = '" + "x" * 5_000_000 + "'", "has more than 4 MiB"),
 }
 
 
@@ -52,6 +52,11 @@ def test_toml_that_is_too_deep_or_too_much_is_no_toml_for_any_verb_and_at_once(
         assert said in errors
         assert errors.count("error: ") == 1
     assert time.monotonic() - begun < 25
+
+
+def test_a_text_of_more_letters_than_a_file_may_have_is_no_toml() -> None:
+    with pytest.raises(toml.OverLimits, match="letters are more than"):
+        toml.loads(TOO_MUCH["letters"][0])
 
 
 def test_toml_of_a_usual_size_is_read() -> None:
