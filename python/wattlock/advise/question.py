@@ -525,7 +525,7 @@ def _captured(flow: Any) -> Any:
 def captured_flow(path: str) -> dict[str, Any]:
     """The tables of a flow: sizes of messages, and the time over which they came.
 
-    * `path`: a capture that `wattlock-net capture` reads; what of its packets is a message, `link.capture` says.
+    * `path`: a capture that `wattlock-net capture` reads; what of its packets is a message, `link.capture_file` says.
 
     Raises InputError where the file is no capture, holds no message, or has no times.
     """
