@@ -15,7 +15,7 @@ from support.captures import pcap
 from support.corruptions import sealed_run
 from support.counted_runs import RUNS as COUNTED
 from wattlock import cli
-from wattlock.energy import device_cards
+from wattlock.energy import valuing
 from wattlock.run import result
 
 LWC = "submission,variant,primary,implementation,config,flash,enc(0:8)\nascon,ascon128v12,yes,armv6,o3,1234,1000\n"
@@ -107,7 +107,7 @@ def written(option: tuple[str, str], to: Path, capsys: pytest.CaptureFixture[str
     with pytest.MonkeyPatch.context() as patch:
         if option[0] == "calibrate":  # four loads that a meter measured
             patch.setattr(result, "open_one_kind", lambda _: METERED)
-            patch.setattr(device_cards, "valued", lambda *_, **__: LOADS)
+            patch.setattr(valuing, "valued", lambda *_, **__: LOADS)
         code = cli.answer([*FILES[option][0], option[1], str(to)])
     return code, capsys.readouterr().err
 
