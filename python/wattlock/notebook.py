@@ -136,19 +136,19 @@ def papers(
     from wattlock.papers.verdicts import table as verdicts
 
     extras.require("report")
-    beside = material.MaterialOptions(device, allow_assumed)
-    names = [one.folder.path if isinstance(one, Run) else one for one in runs]
+    options = material.MaterialOptions(device, allow_assumed)
+    names = [run.folder.path if isinstance(run, Run) else run for run in runs]
     cores = judge_counted(counted)
-    return verdicts(material.judge(names or ["last"], beside, target=target).judgements, literature.load(), cores)
+    return verdicts(material.judge(names or ["last"], options, target=target).judgements, literature.load(), cores)
 
 
 def battery(
-    card: Name, of: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False
+    card: Name, subject: Run | Name = "last", *, device: str | None = None, allow_assumed: bool = False
 ) -> pl.DataFrame:
     """How many operations, hours or days a battery carries, by a run that has joules: a row an operation."""
     from wattlock.energy import battery_operations
 
-    work = battery_operations.of_run(_result(of).timed(), device, allow_assumed=allow_assumed)
+    work = battery_operations.of_run(_result(subject).timed(), device, allow_assumed=allow_assumed)
     return battery_operations.battery(card, work, allow_assumed=allow_assumed).table
 
 
@@ -214,12 +214,12 @@ def publish(
     authors: Sequence[str] = (),
     licence: str | None = None,
     url: str | None = None,
-    beside: Sequence[Name] = (),
+    published: Sequence[Name] = (),
 ) -> list[Member]:
     """Make a signed set of the sealed runs of a folder that others can read, cite and check; gives its runs.
 
     * `key`: the file of a key without a password, or one that was read.
-    * `beside`: files of figures of others, as `wattlock import` wrote them.
+    * `published`: files of figures of others, as `wattlock import` wrote them.
 
     Raises InputError where `out` is there, StoreError where there is no run or one is damaged or not sealed.
     """
@@ -231,7 +231,7 @@ def publish(
     cited = published_set.CitedAs(authors=authors, **{name: text for name, text in given.items() if text is not None})
     if not isinstance(key, minisign.SecretKey):
         key = minisign.SecretKey.parse(minisign.read(Path(key)), None, named=str(key))
-    return published_set.publish(Path(folder), Path(out), key, cited, [Path(file) for file in beside])
+    return published_set.publish(Path(folder), Path(out), key, cited, [Path(file) for file in published])
 
 
 def _read(folder: RunFolder, device: str | None, *, allow_assumed: bool) -> Run:

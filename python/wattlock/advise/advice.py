@@ -78,7 +78,7 @@ class Advice:
     @property
     def thriftiest(self) -> Choice:
         """The choice of the first group that draws least at the cards' own values; among equals the fewest octets."""
-        least = min(head(self.places), key=lambda one: (self.loads[one].total_W, self.loads[one].octets_B))
+        least = min(head(self.places), key=lambda number: (self.loads[number].total_W, self.loads[number].octets_B))
         return self.choices[least]
 
     @property
@@ -88,8 +88,13 @@ class Advice:
         Among equals that with the longer life.
         """
 
-        def standing_of(one: Choice) -> tuple[float, int, bool, bool]:
-            return one.security.strength_bits, one.tag_bits, one.security.status == "approved", one.protection != "none"
+        def standing_of(choice: Choice) -> tuple[float, int, bool, bool]:
+            return (
+                choice.security.strength_bits,
+                choice.tag_bits,
+                choice.security.status == "approved",
+                choice.protection != "none",
+            )
 
         return max(self.tied, key=standing_of)
 
@@ -142,7 +147,8 @@ class Advice:
             "strength_bits": choice.security.strength_bits,
             "quantum_strength_bits": choice.security.quantum_strength_bits,
             "evidence": weakest(
-                choice.cost.evidence, *(kind for of, kind in self.evidence.items() if of not in {"cipher", "answer"})
+                choice.cost.evidence,
+                *(kind for evidence, kind in self.evidence.items() if evidence not in {"cipher", "answer"}),
             ),
             "cost_source": choice.cost.source,
             "cost_evidence": choice.cost.evidence,
@@ -158,13 +164,13 @@ class Advice:
         import polars as pl
 
         rows: dict[tuple[str, ...], dict[str, Any]] = {}
-        for one in self.excluded:
-            for reason in one.reasons:
-                key = (one.choice.cipher, reason.about, reason.says)
+        for exclusion in self.excluded:
+            for reason in exclusion.reasons:
+                key = (exclusion.choice.cipher, reason.about, reason.says)
                 row = rows.setdefault(
                     key,
                     {
-                        "cipher": one.choice.cipher,
+                        "cipher": exclusion.choice.cipher,
                         "choices": 0,
                         "rule": reason.about,
                         "because": reason.says,
@@ -184,7 +190,7 @@ class Advice:
 
         kinds = {"str": pl.String, "float": pl.Float64, "bool": pl.Boolean}
         schema = {name: kinds[kind.__name__] for name, kind in Past.__annotations__.items()}
-        return pl.DataFrame([one._asdict() for one in self.history], schema=schema)
+        return pl.DataFrame([past._asdict() for past in self.history], schema=schema)
 
     @property
     def information_frame(self) -> pl.DataFrame:
@@ -192,8 +198,12 @@ class Advice:
         import polars as pl
 
         rows = [
-            {"number": one.number, "narrower_percent": 100 * max(one.narrower, 0.0), "measure": one.how}
-            for one in self.information
+            {
+                "number": information.number,
+                "narrower_percent": 100 * max(information.narrower, 0.0),
+                "measure": information.how,
+            }
+            for information in self.information
         ]
         return pl.DataFrame(rows, schema={"number": pl.String, "narrower_percent": pl.Float64, "measure": pl.String})
 
@@ -231,7 +241,7 @@ def values_of_information(
     found = []
     for name, how, monte_carlo in _fixed(best, cost, by, plan, advice):
         found.append(Information(name, 1 - width(seconds([best], monte_carlo, plan)) / whole, how))
-    return sorted(found, key=lambda one: -one.narrower)
+    return sorted(found, key=lambda information: -information.narrower)
 
 
 def _fixed(

@@ -30,14 +30,14 @@ from wattlock.targets import Target, or_this_machine, probe, toolbox
 def advise(
     question: Question,
     *,
-    own: Path | None = None,
+    cards: Path | None = None,
     allow_assumed: bool = False,
     target: Target | None = None,
     today: date | None = None,
 ) -> Advice:
     """Rank the ways to protect a device's traffic by days of battery.
 
-    * `own`: the user's folder of cards. `target`: whose probe knows the catalogue; without it this machine.
+    * `cards`: the user's folder of cards. `target`: whose probe knows the catalogue; without it this machine.
     * `today`: from which a lifetime of data counts.
 
     Raises InputError where nothing passes the floor, the radio can't carry the traffic or a card is missing something,
@@ -45,13 +45,13 @@ def advise(
     """
     device = or_this_machine(target)
     when = today or datetime.now(UTC).date()
-    of = inputs(question, own=own, allow_assumed=allow_assumed)
+    gathered = inputs(question, cards=cards, allow_assumed=allow_assumed)
     answers = Answers(
-        lambda other, known: inputs(other, own=own, allow_assumed=allow_assumed, known=known),
+        lambda other, known: inputs(other, cards=cards, allow_assumed=allow_assumed, known=known),
         lambda which: _first(which, device, when),
         lambda which: _answered(which, device, when, allow_assumed),
     )
-    return replace(answers.whole(of), unused_keys=unused_keys(question, of, answers))
+    return replace(answers.whole(gathered), unused_keys=unused_keys(question, gathered, answers))
 
 
 class _Candidates(NamedTuple):
@@ -70,16 +70,18 @@ def _candidates(given: Inputs, target: Target, when: date) -> _Candidates:
     wanted = list(dict.fromkeys([*costing.ids(given.costs), *past.ids]))
     rows, nearest = _catalogue(target, tuple(wanted))
     _known(given, rows, nearest)
-    every = candidates(question, given.costs, rows, given.sender.protections, given.priced.tally)
-    if not every:
+    choices = candidates(question, given.costs, rows, given.sender.protections, given.priced.tally)
+    if not choices:
         raise InputError(
             "no cipher has a cost that the question can be answered with", hint="name other ciphers or a run"
         )
-    unsound = _unsound(given, every, when)
-    out = {id(one.choice) for one in unsound}
-    sound = [one for one in every if id(one) not in out]
+    unsound = _unsound(given, choices, when)
+    out = {id(exclusion.choice) for exclusion in unsound}
+    sound = [choice for choice in choices if id(choice) not in out]
     packet_B = days.most_B(question, given.sender)
-    return _Candidates(sound, unsound, past, [one for one in past.choices(rows, every) if one.room_B(packet_B)])
+    return _Candidates(
+        sound, unsound, past, [choice for choice in past.choices(rows, choices) if choice.room_B(packet_B)]
+    )
 
 
 class First(NamedTuple):
@@ -106,16 +108,16 @@ def _first(given: Inputs, target: Target, when: date) -> First | None:
     return None
 
 
-def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Advice:
-    """The answer to the question of `of`."""
-    question, band = of.question, of.sender.band
-    sound, unsound, past, old = _candidates(of, target, when)
-    spent = of.sender.evaluate(_packets(of, sound, old), toolbox.find())
+def _answered(inputs: Inputs, target: Target, when: date, allow_assumed: bool) -> Advice:
+    """The answer to the question of `inputs`."""
+    question, band = inputs.question, inputs.sender.band
+    sound, unsound, past, old = _candidates(inputs, target, when)
+    spent = inputs.sender.evaluate(_packets(inputs, sound, old), toolbox.find())
     passing: list[Choice] = []
     loads: list[Load] = []
     excluded = list(unsound)
     for choice in sound:
-        load = days.load(question, choice, of.sender, of.draws, spent)
+        load = days.load(question, choice, inputs.sender, inputs.draws, spent)
         reasons = rank.by_cost(question, choice, load, band)
         if reasons:
             excluded.append(Excluded(choice, reasons, rank.times_allowed(question, choice, load, band)))
@@ -124,21 +126,25 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
             loads.append(load)
     if not passing:
         rank.refuse_none(excluded)
-    check_radio(loads, of, allow_assumed=allow_assumed)
-    monte_carlo = days.monte_carlo(question, [*passing, *old], of.sender, of.draws, of.battery, stage=of.stage)
-    charge_s = days.by_charge(loads, monte_carlo, of.battery)
+    check_radio(loads, inputs, allow_assumed=allow_assumed)
+    monte_carlo = days.monte_carlo(
+        question, [*passing, *old], inputs.sender, inputs.draws, inputs.battery, stage=inputs.stage
+    )
+    charge_s = days.by_charge(loads, monte_carlo, inputs.battery)
     life_s = days.given_up(charge_s, monte_carlo)
     places = ranked(life_s, charge_s)
     first = places[0].number
-    narrow = values_of_information(loads[first], passing[first].cost, monte_carlo, of.battery, of.advice)
+    narrow = values_of_information(loads[first], passing[first].cost, monte_carlo, inputs.battery, inputs.advice)
     history = past.described(old, spent, monte_carlo, life_s[first])
-    without = days.load(question, passing[first]._replace(cost=free(passing[first].cipher)), of.sender, of.draws, spent)
-    free_s = days.by_charge([without], monte_carlo, of.battery)[0]
+    without = days.load(
+        question, passing[first]._replace(cost=free(passing[first].cipher)), inputs.sender, inputs.draws, spent
+    )
+    free_s = days.by_charge([without], monte_carlo, inputs.battery)[0]
     freed = (gain(life_s[first], days.given_up(free_s, monte_carlo)), gain(charge_s[first], free_s))
-    bare_load = days.load(without_sessions(question), bare(passing[first]), of.sender, of.draws, spent)
+    bare_load = days.load(without_sessions(question), bare(passing[first]), inputs.sender, inputs.draws, spent)
     return Advice(
         question=question,
-        inputs=of,
+        inputs=inputs,
         monte_carlo=monte_carlo,
         choices=passing,
         loads=loads,
@@ -149,32 +155,32 @@ def _answered(of: Inputs, target: Target, when: date, allow_assumed: bool) -> Ad
         information=narrow,
         history=history,
         freed=freed,
-        bare_s=days.seconds([bare_load], monte_carlo, of.battery)[0],
+        bare_s=days.seconds([bare_load], monte_carlo, inputs.battery)[0],
         today=when,
     )
 
 
-def _packets(of: Inputs, sound: Sequence[Choice], old: Sequence[Choice]) -> Iterator[PricedPacket]:
+def _packets(inputs: Inputs, sound: Sequence[Choice], old: Sequence[Choice]) -> Iterator[PricedPacket]:
     """Every packet that the choices send or receive, and those without cryptography."""
-    yield from days.needed(of.question, [*sound, *old], of.sender)
-    yield from days.needed(without_sessions(of.question), bares(sound), of.sender)
+    yield from days.needed(inputs.question, [*sound, *old], inputs.sender)
+    yield from days.needed(without_sessions(inputs.question), bares(sound), inputs.sender)
 
 
-def _unsound(of: Inputs, every: Sequence[Choice], when: date) -> list[Excluded]:
+def _unsound(inputs: Inputs, choices: Sequence[Choice], when: date) -> list[Excluded]:
     """The choices that nothing needs to be computed of: their security or their octets forbid them."""
-    packet_B, answered = days.most_B(of.question, of.sender), not of.sender.advertising
+    packet_B, answered = days.most_B(inputs.question, inputs.sender), not inputs.sender.advertising
     return [
-        Excluded(one, reasons, max(1.0, one.sealed(1).wire_B / packet_B))
-        for one in every
+        Excluded(choice, reasons, max(1.0, choice.sealed(1).wire_B / packet_B))
+        for choice in choices
         if (
-            reasons := rank.by_security(of.question, one, when)
-            + rank.by_room(one, packet_B)
-            + rank.by_answer(one, answered=answered)
+            reasons := rank.by_security(inputs.question, choice, when)
+            + rank.by_room(choice, packet_B)
+            + rank.by_answer(choice, answered=answered)
         )
     ]
 
 
-def _consent(question: Question, of: Inputs) -> None:
+def _consent(question: Question, inputs: Inputs) -> None:
     """Raises EvidenceError where all costs of the ciphers asked for are assumed, and nobody allowed that."""
     options = question.choices
     taken, doubted = (
@@ -183,22 +189,22 @@ def _consent(question: Question, of: Inputs) -> None:
             for cost in costs
             if matches(cost.cipher, options.ciphers or ["*"]) and matches(cost.provider, options.providers or ["*"])
         ]
-        for costs in (of.priced.taken, of.priced.unranked)
+        for costs in (inputs.priced.taken, inputs.priced.unranked)
     )
     if taken or not doubted:
         return
-    isa = of.device.card.isa if of.device else ""
+    isa = inputs.device.card.isa if inputs.device else ""
     ciphers = ", ".join(dict.fromkeys(cost.cipher for cost in doubted))
     raise EvidenceError(
-        f"nothing is left to rank on {of.name}: what {ciphers} would cost is assumed ({doubted[0].doubt})",
+        f"nothing is left to rank on {inputs.name}: what {ciphers} would cost is assumed ({doubted[0].doubt})",
         hint=f"count one of them there and name it with --costs FILE (`wattlock advise --costs-template {isa}` prints "
         "a file to fill), or a run with --run; --allow-assumed ranks them as they are",
     )
 
 
-def _known(of: Inputs, rows: Mapping[str, CatalogueRow], nearest: Mapping[str, str | None]) -> None:
+def _known(inputs: Inputs, rows: Mapping[str, CatalogueRow], nearest: Mapping[str, str | None]) -> None:
     """Raises InputError where the user's own costs are of a cipher that the catalogue has not."""
-    for cost in of.costs:
+    for cost in inputs.costs:
         if cost.origin and cost.origin.own and cost.cipher not in rows:
             error = probe.unknown(cost.cipher, nearest.get(cost.cipher))
             raise InputError(f"your own costs: {error.message}", hint=error.hint)
@@ -215,17 +221,17 @@ def _catalogue(target: Target, ids: tuple[str, ...]) -> tuple[dict[str, Catalogu
 NAME = "no cryptography"
 
 
-def bare(like: Choice) -> Choice:
+def bare(choice: Choice) -> Choice:
     """A choice without cipher, nonce and tag; encoding, messages in a packet and the link's own protection stay."""
-    row = like.row.copy()
+    row = choice.row.copy()
     row.update({"id": "null", "mode": "stream", "block_bits": 8, "iv_B": 0, "tag_bits": 0})
-    return like._replace(row=row, cost=free("null"), tag_bits=0, framing="full-nonce", resumed=False)
+    return choice._replace(row=row, cost=free("null"), tag_bits=0, framing="full-nonce", resumed=False)
 
 
-def bares(likes: Iterable[Choice]) -> list[Choice]:
+def bares(similar: Iterable[Choice]) -> list[Choice]:
     """Those that such choices have, each once."""
-    first = {(one.encoding, one.aggregate, one.protection): one for one in reversed(list(likes))}
-    return [bare(one) for one in first.values()]
+    first = {(choice.encoding, choice.aggregate, choice.protection): choice for choice in reversed(list(similar))}
+    return [bare(choice) for choice in first.values()]
 
 
 def without_sessions(question: Question) -> Question:
@@ -323,10 +329,10 @@ def _keys(table: BaseModel) -> Iterator[tuple[str, BaseModel]]:
         if type(table).model_fields[key].is_required() or value is None:
             continue
         if isinstance(value, dict):
-            for one in value:
-                rest = {name: kept for name, kept in value.items() if name != one}
+            for part in value:
+                rest = {name: kept for name, kept in value.items() if name != part}
                 # A power that was written as a current stands there by its key.
-                path = one if key == "currents_A" else f"{key}.{one}"
+                path = part if key == "currents_A" else f"{key}.{part}"
                 yield path, table.model_copy(update={key: rest})
         else:
             yield key, _default(table, key)
@@ -340,16 +346,16 @@ def _default(table: Any, key: str) -> Any:
     return found
 
 
-def _same(one: Advice, other: Advice) -> bool:
+def _same(advice: Advice, other: Advice) -> bool:
     """Whether two answers hold the same choices with the same days, for the same reasons and on the same grounds."""
-    if [choice.label for choice in one.choices] != [choice.label for choice in other.choices]:
+    if [choice.label for choice in advice.choices] != [choice.label for choice in other.choices]:
         return False
-    if _reasons(one.excluded) != _reasons(other.excluded):
+    if _reasons(advice.excluded) != _reasons(other.excluded):
         return False
-    times = [[load.latency_s for load in described.loads] for described in (one, other)]
+    times = [[load.latency_s for load in described.loads] for described in (advice, other)]
     return (
-        np.array_equal(one.life_s, other.life_s)
-        and np.array_equal(one.charge_s, other.charge_s)
+        np.array_equal(advice.life_s, other.life_s)
+        and np.array_equal(advice.charge_s, other.charge_s)
         and np.array_equal(times[0], times[1], equal_nan=True)
-        and one.inputs.assumed == other.inputs.assumed
+        and advice.inputs.assumed == other.inputs.assumed
     )

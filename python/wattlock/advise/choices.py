@@ -35,7 +35,7 @@ PROTECTIONS = {
 }
 """The link's own encryption by technology, the usual one first."""
 
-USUAL = {OPEN, *(every[0] for every in PROTECTIONS.values())}
+USUAL = {OPEN, *(names[0] for names in PROTECTIONS.values())}
 """The link's own protection that a label need not say."""
 
 
@@ -305,7 +305,7 @@ def _refuse_unknown(question: Question, costs: list[CipherCost]) -> None:
     }
     for key, (named, there) in known.items():
         for name in named:
-            if not any(matches(one, [name]) for one in there):
+            if not any(matches(unknown, [name]) for unknown in there):
                 raise InputError(f'{key}: no "{name}" with a cost', hint=suggestion(name, there, "there are"))
 
 

@@ -120,7 +120,10 @@ class CipherCost(NamedTuple):
 
     def spent(self, messages: Sequence[CostedMessage]) -> float:
         """Cycles a second for messages."""
-        return sum(one.per_s * self.of("open_cycles" if one.opened else "cycles", one.octets_B) for one in messages)
+        return sum(
+            message.per_s * self.of("open_cycles" if message.opened else "cycles", message.octets_B)
+            for message in messages
+        )
 
 
 def at(octets_B: int, sizes_B: Sequence[int], values: Sequence[float], *, block_B: int = 1, period_B: int = 1) -> float:
@@ -169,8 +172,8 @@ def measured(
     )
     return [
         cost
-        for _, of in middle.group_by("cipher", "provider", maintain_order=True)
-        if (cost := _cost(of, narrowed_by, processes))
+        for _, rows in middle.group_by("cipher", "provider", maintain_order=True)
+        if (cost := _cost(rows, narrowed_by, processes))
     ]
 
 
@@ -185,7 +188,7 @@ def _cost(rows: pl.DataFrame, narrowed_by: str, processes: int) -> CipherCost | 
     first = rows.row(0, named=True)
 
     def at(column: str) -> list[float]:
-        return [float(one) for one in np.interp(sizes, opened["payload_B"], opened[column])]
+        return [float(cost) for cost in np.interp(sizes, opened["payload_B"], opened[column])]
 
     return CipherCost(
         first["cipher"],
@@ -301,7 +304,7 @@ class PublishedCost(Table):
             raise ValueError("open_figures are of the octets of figures, two or more")
         if self.period_B > 1 and (len(points) == 1 or self.period_B > points[-1][0] - points[0][0]):
             raise ValueError(f"period_B is {self.period_B} B, more than from the first figure to the last")
-        if any(not self._rises(one) for one in (points, opened)):
+        if any(not self._rises(side) for side in (points, opened)):
             raise ValueError("figures must rise, in octets and in what they take")
         if len(points) == 1 and self.fixed is not None and self.fixed >= points[0][1]:
             raise ValueError(f"fixed is {self.fixed:g} cycles, the whole message takes {points[0][1]:g}")
@@ -387,15 +390,15 @@ class CostFile(Table):
 
     @model_validator(mode="after")
     def _slower_kinds_have_a_spread(self) -> Self:
-        for place, one in enumerate(self.cost):
-            for cipher in one.ciphers if one.unlike else []:
+        for place, cost in enumerate(self.cost):
+            for cipher in cost.ciphers if cost.unlike else []:
                 if self.factor(cipher) is None:
-                    raise ValueError(f"cost[{place}]: {cipher}: {one.unlike}, and no spread says by how much")
+                    raise ValueError(f"cost[{place}]: {cipher}: {cost.unlike}, and no spread says by how much")
         return self
 
     def factor(self, cipher: str) -> float | None:
         """By which factor a slower kind of code takes more."""
-        return next((one.factor for one in self.spread if matches(cipher, one.ciphers)), None)
+        return next((factor.factor for factor in self.spread if matches(cipher, factor.ciphers)), None)
 
 
 FORM = DefinitionForm(
@@ -419,9 +422,9 @@ def names() -> list[str]:
 def load(isa: str) -> CostFile:
     """The costs of an instruction set: what is published, and what was counted of this code on its cores."""
     published, *counted = (COSTS.load(name)[1] for name in _files(isa))
-    comparable = (file.compared for file in counted if any(one.confidence == "primary" for one in file.cost))
-    every = [*published.cost, *(one for file in counted for one in file.cost)]
-    return CostFile(**{**dict(published), "cost": every, "compared": next(comparable, published.compared)})
+    comparable = (file.compared for file in counted if any(cost.confidence == "primary" for cost in file.cost))
+    costs = [*published.cost, *(cost for file in counted for cost in file.cost)]
+    return CostFile(**{**dict(published), "cost": costs, "compared": next(comparable, published.compared)})
 
 
 def _files(isa: str) -> list[str]:
@@ -440,5 +443,5 @@ def template(core: str) -> str:
     isa = known.get(name)
     if isa is None:
         raise InputError(f'no core "{core[:80]}"', hint=suggestion(core, sorted(known), "there are"))
-    device = name if name in devices else next((card for card, of in devices.items() if of == isa), "my-card")
+    device = name if name in devices else next((card for card, example in devices.items() if example == isa), "my-card")
     return FORM.template(what=core, isa=isa, device=device)

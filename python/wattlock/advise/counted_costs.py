@@ -188,7 +188,7 @@ def _law(rows: pl.DataFrame, column: str) -> _Law:
     counted = {"figures": sealed} | ({"open_figures": opened} if opened.keys() >= set(sizes) else {})
     keys = {name: [(size_B, cycles[size_B]) for size_B in sizes] for name, cycles in counted.items()} | blocks
     off = [
-        (abs(math.log(at(size_B, sizes, [cycles[one] for one in sizes], **blocks) / cycles[size_B])), size_B)
+        (abs(math.log(at(size_B, sizes, [cycles[size] for size in sizes], **blocks) / cycles[size_B])), size_B)
         for cycles in counted.values()
         for size_B in cycles.keys() - set(sizes)
         if by_borders

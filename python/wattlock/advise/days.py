@@ -101,8 +101,8 @@ class Stage(NamedTuple):
 
     def lost(self, power_W: float) -> float:
         """The share of what the battery gives that the stage takes, at the cards' own values."""
-        own = {"voltage": np.asarray(self.battery_V)}
-        whole = self.drawn_W(np.asarray(power_W), BatterySamples(own, np.ones(1), np.zeros(1)), 1.0)
+        by_kind = {"voltage": np.asarray(self.battery_V)}
+        whole = self.drawn_W(np.asarray(power_W), BatterySamples(by_kind, np.ones(1), np.zeros(1)), 1.0)
         return 1 - power_W / float(whole)
 
 
@@ -155,8 +155,8 @@ def needed(question: Question, choices: Sequence[Choice], sender: Sender) -> Ite
                 question.session,
                 *([question.session.resumption] if question.session.resumption else []),
             ]
-            for one in both:
-                for octets_B, way, _ in _exchanged(one, packet_B):
+            for exchange in both:
+                for octets_B, way, _ in _exchanged(exchange, packet_B):
                     yield PricedPacket(octets_B, way, choice.protection)
 
 
@@ -257,12 +257,12 @@ class _Sum:
         """So many packets a second, in place of the radio's rest."""
         self.states(group, self.spent[PricedPacket(octets_B, way, self.choice.protection)], way, per_s)
 
-    def states(self, group: str, one: PacketCost, way: Way, per_s: float) -> None:
+    def states(self, group: str, cost: PacketCost, way: Way, per_s: float) -> None:
         """What the radio does so many times a second, in place of its rest."""
-        for factors, joules in _joules(self.sender, one, way):
+        for factors, joules in _joules(self.sender, cost, way):
             self.terms[group, factors] += per_s * joules
-        self._instead_of_rest(group, per_s * one.busy_s)
-        self.sending += per_s * (one.air_s if way == "send" else 0.0)
+        self._instead_of_rest(group, per_s * cost.busy_s)
+        self.sending += per_s * (cost.air_s if way == "send" else 0.0)
 
     def connection(self, question: Question, kept: BleConnection) -> None:
         """The events that keep a connection of Bluetooth LE, and what both clocks being off makes it listen longer.
@@ -286,11 +286,11 @@ class _Sum:
         self.terms["upkeep", factors] += share * watts
         self._instead_of_rest("upkeep", share)
 
-    def exchange(self, one: Exchange, per_s: float) -> None:
+    def exchange(self, exchanged: Exchange, per_s: float) -> None:
         """So many handshakes a second."""
-        for octets_B, way, count in _exchanged(one, self.sender.packet_B):
+        for octets_B, way, count in _exchanged(exchanged, self.sender.packet_B):
             self.radio("handshake", octets_B, way, per_s * count)
-        self.compute("handshake", one.computing or 0.0, per_s)
+        self.compute("handshake", exchanged.computing or 0.0, per_s)
 
     def compute(self, group: str, seconds: float, per_s: float) -> None:
         """The core at work."""
@@ -334,8 +334,8 @@ def monte_carlo(
 
 def power_W(loads: Sequence[Load], by: MonteCarlo) -> Array:
     """Watts at the battery of each load in each draw, as (loads, draws)."""
-    terms = sorted({term for one in loads for term in one.terms_W})
-    watts = np.array([[one.terms_W.get(term, 0.0) for term in terms] for one in loads])
+    terms = sorted({term for load in loads for term in load.terms_W})
+    watts = np.array([[load.terms_W.get(term, 0.0) for term in terms] for load in loads])
     # Terms with the same factors are one column.
     names = sorted({names for _, names in terms})
     columns = np.zeros((len(loads), len(names)))
@@ -399,8 +399,8 @@ def _joules(sender: Sender, spent: PacketCost, way: Way) -> Iterator[tuple[tuple
         yield factors, watts * spent.busy_s
 
 
-def _exchanged(one: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
-    ways: tuple[tuple[int, Way], ...] = ((one.sent, "send"), (one.received, "receive"))
+def _exchanged(exchange: Exchange, packet_B: int) -> Iterator[tuple[int, Way, int]]:
+    ways: tuple[tuple[int, Way], ...] = ((exchange.sent, "send"), (exchange.received, "receive"))
     for octets_B, way in ways:
         full, rest_B = divmod(octets_B, packet_B)
         yield from ((size_B, way, count) for size_B, count in ((packet_B, full), (rest_B, 1)) if size_B and count)
@@ -446,12 +446,12 @@ def _once(
     """Seconds until a message's last packet has left, or is decrypted; its octets and packets."""
     took_s = octets_B = packets = after_s = 0.0
     for plain_B, count in choice.packets(message_B, most_B):
-        one = spent[PricedPacket(choice.sealed(plain_B).wire_B, way, choice.protection)]
+        cost = spent[PricedPacket(choice.sealed(plain_B).wire_B, way, choice.protection)]
         computes: Literal["seal_s", "open_s"] = "seal_s" if way == "send" else "open_s"
-        took_s += count * (one.next_s + choice.cost.of(computes, choice.frame.inside_B(plain_B)))
-        octets_B += count * one.octets_B
+        took_s += count * (cost.next_s + choice.cost.of(computes, choice.frame.inside_B(plain_B)))
+        octets_B += count * cost.octets_B
         packets += count
-        after_s = one.next_s - one.left_s
+        after_s = cost.next_s - cost.left_s
     return took_s - after_s, octets_B, packets
 
 
@@ -497,7 +497,7 @@ def _asleep(question: Question, device: Device | None, assumed: list[str]) -> tu
     if idle is not None:
         return idle.in_SI, math.log1p(idle.relative_uncertainty)
     isa = device.card.isa if device else "x86_64"
-    rule = next(one for one in rules().sleep if matches(isa, one.isa))
+    rule = next(sleep for sleep in rules().sleep if matches(isa, sleep.isa))
     middle_W, factor = rule.value_uW * 1e-6, 1 + rule.relative_uncertainty
     between = f"{watts(middle_W / factor)} to {watts(middle_W * factor)}"
     assumed.append(f"asleep the device draws {watts(middle_W)}, or {between}: nobody gave it ({rule.because})")
@@ -520,15 +520,15 @@ DIRECT_UP_TO, LDO_UP_TO = 1.1, 2.0
 CORE_V = 2.0
 
 
-def battery_of(question: Question, own: Path | None, assumed: list[str], *, allow_assumed: bool) -> BatteryPlan:
+def battery_of(question: Question, cards: Path | None, assumed: list[str], *, allow_assumed: bool) -> BatteryPlan:
     """The battery as asked, else a usual one, told in `assumed`.
 
-    * `own`: the user's folder of cards.
+    * `cards`: the user's folder of cards.
     """
     name = question.battery.card
     if name is None:
         assumed.append("the battery is one of 1000 mAh: none was given")
-    card = battery_cards.load(name or USUAL_BATTERY, own)
+    card = battery_cards.load(name or USUAL_BATTERY, cards)
     return tasks.battery_plan(
         card,
         question.battery.model,
@@ -546,7 +546,7 @@ def stage(question: SupplyOptions, battery: Battery, radio: Radio, device: Devic
     Raises InputError where a regulator can't be: from a battery below its rail, or to an unknown rail.
     """
     battery_V = battery.card.voltage.in_SI
-    volts = [one.card.voltage for one in (radio, device) if one and one.card.voltage]
+    volts = [card.card.voltage for card in (radio, device) if card and card.card.voltage]
     core = device.card.voltage if device else None
     # A core below any radio's rail has a converter of its own.
     rail = core if core and core.in_SI < CORE_V else (volts[0] if volts else None)

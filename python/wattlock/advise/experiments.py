@@ -63,17 +63,17 @@ class ExperimentInputs(NamedTuple):
         return number - 1, before, after, gain(*life_s), gain(charge_s[0], charge_s[number]).percent
 
 
-def row(one: Experiment) -> dict[str, Any]:
+def row(experiment: Experiment) -> dict[str, Any]:
     """As a record."""
     return {
-        "experiment": one.name,
-        "way": one.way,
-        "before_days": one.before_days,
-        "after_days": one.after_days,
-        "gain_percent": one.gain.percent if one.gain else None,
-        "gain_low_percent": one.gain.low if one.gain else None,
-        "gain_high_percent": one.gain.high if one.gain else None,
-        "finding": one.finding,
+        "experiment": experiment.name,
+        "way": experiment.way,
+        "before_days": experiment.before_days,
+        "after_days": experiment.after_days,
+        "gain_percent": experiment.gain.percent if experiment.gain else None,
+        "gain_low_percent": experiment.gain.low if experiment.gain else None,
+        "gain_high_percent": experiment.gain.high if experiment.gain else None,
+        "finding": experiment.finding,
     }
 
 
@@ -82,14 +82,14 @@ def names() -> list[str]:
     return list(EXPERIMENTS)
 
 
-def experiments(of: Advice, net: Toolbox | None, only: str | None = None) -> list[Experiment]:
+def experiments(advice: Advice, net: Toolbox | None, only: str | None = None) -> list[Experiment]:
     """Carry out the experiments, or the one that is named.
 
     Raises InputError where there is none of that name.
     """
     if only is not None and only not in EXPERIMENTS:
         raise InputError(f'there is no experiment "{only}"', hint=suggestion(only, names(), "there are"))
-    bench = ExperimentInputs(of, usual(of), net)
+    bench = ExperimentInputs(advice, usual(advice), net)
     chosen = names() if only is None else [only]
     return [saving for name in chosen for saving in EXPERIMENTS[name](bench)]
 
@@ -108,31 +108,33 @@ def _found(
 def _replace(bench: ExperimentInputs) -> Iterator[Experiment]:
     start = bench.start
     others = [
-        one
-        for one in bench.of.choices
-        if one.security.strength_bits >= start.security.strength_bits
-        and one._replace(row=start.row, security=start.security, cost=start.cost, tag_bits=start.tag_bits) == start
-        and one.tag_bits == min(one.row["tag_bits"], start.tag_bits)
-        and one.cost is not start.cost
+        choice
+        for choice in bench.of.choices
+        if choice.security.strength_bits >= start.security.strength_bits
+        and choice._replace(row=start.row, security=start.security, cost=start.cost, tag_bits=start.tag_bits) == start
+        and choice.tag_bits == min(choice.row["tag_bits"], start.tag_bits)
+        and choice.cost is not start.cost
     ]
     if not others:
         yield _not("replace", REPLACE, "no other cipher of equal strength passes the floor")
         return
-    findings = [f"{one.cipher} of {one.provider} in place of {start.cipher}, {start.provider}" for one in others]
-    yield _found("replace", REPLACE, bench, [(bench.question, one) for one in others], findings)
+    findings = [
+        f"{cipher.cipher} of {cipher.provider} in place of {start.cipher}, {start.provider}" for cipher in others
+    ]
+    yield _found("replace", REPLACE, bench, [(bench.question, choice) for choice in others], findings)
 
 
 def _accelerate(bench: ExperimentInputs) -> Iterator[Experiment]:
     """Hardware for a cipher in place of code: it pays from the size on at which its joules of a message are fewer."""
     device = bench.of.inputs.device
-    hardware = [one for one in bench.of.choices if one.cost.accelerator]
+    hardware = [choice for choice in bench.of.choices if choice.cost.accelerator]
     if device is None or not hardware:
         yield _not("accelerate", REPLACE, "no figures of hardware for a cipher are published for this device")
         return
     start = bench.start
-    same = [one for one in hardware if one.cipher == start.cipher] or hardware
-    best = min(same, key=lambda one: (one.framing != start.framing, one.aggregate, -one.tag_bits))
-    code = next((one for one in bench.of.inputs.costs if one.cipher == best.cipher and not one.accelerator), None)
+    same = [choice for choice in hardware if choice.cipher == start.cipher] or hardware
+    best = min(same, key=lambda choice: (choice.framing != start.framing, choice.aggregate, -choice.tag_bits))
+    code = next((cost for cost in bench.of.inputs.costs if cost.cipher == best.cipher and not cost.accelerator), None)
     finding = f"{best.provider} for {best.cipher}"
     if code:
         pays = [size for size in SIZES if best.cost.of("seal_J", size) < code.of("seal_J", size)]
@@ -145,8 +147,8 @@ def _accelerate(bench: ExperimentInputs) -> Iterator[Experiment]:
 def _idle(bench: ExperimentInputs, best: Choice, code: CipherCost) -> str:
     """The floor of a block of hardware that waits, against what it saves over code."""
     by_code, by_block = (
-        one.group_W("cipher")
-        for one in loads(bench.of, [(bench.question, best._replace(cost=code)), (bench.question, best)], bench.net)
+        load.group_W("cipher")
+        for load in loads(bench.of, [(bench.question, best._replace(cost=code)), (bench.question, best)], bench.net)
     )
     floor = bench.question.device.accelerator_idle
     if by_block >= by_code:
@@ -160,17 +162,18 @@ def _idle(bench: ExperimentInputs, best: Choice, code: CipherCost) -> str:
 
 
 def _aggregate(bench: ExperimentInputs) -> Iterator[Experiment]:
-    every = max((flow.every for flow in bench.question.flow if flow.direction == "send"), default=0.0)
+    interval_s = max((flow.every for flow in bench.question.flow if flow.direction == "send"), default=0.0)
     allowed = bench.question.floor.latency
-    many = [one for one in MANY if allowed is None or (one - 1) * every < allowed]
-    if not every or not many:
+    many = [count for count in MANY if allowed is None or (count - 1) * interval_s < allowed]
+    if not interval_s or not many:
         yield _not("aggregate", PROTOCOL, "the latency leaves no time to wait for a second message")
         return
-    variants = [(bench.question, bench.start._replace(aggregate=one)) for one in many]
+    variants = [(bench.question, bench.start._replace(aggregate=count)) for count in many]
     pieces = [_pieces(bench, choice) for _, choice in variants]
     findings = [
-        f"{one} messages in {'a packet' if cut == 1 else f'{cut} packets'}, the first waits {spoken((one - 1) * every)}"
-        for one, cut in zip(many, pieces, strict=True)
+        f"{count} messages in {'a packet' if cut == 1 else f'{cut} packets'}, "
+        f"the first waits {spoken((count - 1) * interval_s)}"
+        for count, cut in zip(many, pieces, strict=True)
     ]
     yield _found("aggregate", PROTOCOL, bench, variants, findings)
 
@@ -187,18 +190,18 @@ def _batch(bench: ExperimentInputs) -> Iterator[Experiment]:
     if wake_up is None:
         yield _not("batch", PROTOCOL, "the question has no wake-up that a batch would save")
         return
-    every = max(flow.every for flow in bench.question.flow)
+    interval_s = max(flow.every for flow in bench.question.flow)
     allowed = bench.question.floor.latency
-    many = [one for one in MANY if allowed is None or (one - 1) * every < allowed]
+    many = [count for count in MANY if allowed is None or (count - 1) * interval_s < allowed]
     if not many:
         yield _not("batch", PROTOCOL, "the latency leaves no time to wait for a second message")
         return
     # As many packets as before: only the time awake for each shrinks.
     variants = [
-        (changed(bench.question, {"wake_up": wake_up.model_copy(update={"time": wake_up.time / one})}), bench.start)
-        for one in many
+        (changed(bench.question, {"wake_up": wake_up.model_copy(update={"time": wake_up.time / count})}), bench.start)
+        for count in many
     ]
-    findings = [f"{one} packets in one wake-up, the first waits {spoken((one - 1) * every)}" for one in many]
+    findings = [f"{count} packets in one wake-up, the first waits {spoken((count - 1) * interval_s)}" for count in many]
     yield _found("batch", PROTOCOL, bench, variants, findings)
 
 
@@ -259,7 +262,7 @@ def _probe(bench: ExperimentInputs) -> Iterator[Experiment]:
     size, rate = max(sending)
     bulk = changed(question, {"flow": [_flow(size, rate)], "session": None, "keep_alive": None, "association": None})
     light = changed(bulk, {"flow": [_flow(min(PROBE_B, size), rate)]})
-    heavy, probing = (one.group_W("radio") for one in loads(bench.of, [(bulk, start), (light, start)], bench.net))
+    heavy, probing = (load.group_W("radio") for load in loads(bench.of, [(bulk, start), (light, start)], bench.net))
     share = probing / heavy
     finding = (
         f"{PROBE_B} octets asked first cost {100 * share:.1f} % of a message of {size}: it pays where the other end is "
@@ -366,21 +369,21 @@ def _alone(question: Question, flow: Flow, size_B: int, rate: float) -> Question
     return changed(question, {"flow": [only], **nothing})
 
 
-def _ciphers(of: Advice, like: Choice) -> list[Choice]:
+def _ciphers(advice: Advice, choice: Choice) -> list[Choice]:
     """The cheapest provider of each sound cipher, all framed alike."""
     found: dict[str, Choice] = {}
-    for place in of.places:
-        one = of.choices[place.number]
-        alike = (one.framing, one.encoding, one.aggregate, one.protection, one.resumed) == (
-            like.framing,
-            like.encoding,
-            like.aggregate,
-            like.protection,
-            like.resumed,
+    for place in advice.places:
+        choice = advice.choices[place.number]
+        alike = (choice.framing, choice.encoding, choice.aggregate, choice.protection, choice.resumed) == (
+            choice.framing,
+            choice.encoding,
+            choice.aggregate,
+            choice.protection,
+            choice.resumed,
         )
-        if alike and one.tag_bits == one.row["tag_bits"]:
-            found.setdefault(one.cipher, one)
-    return list(found.values()) or [like]
+        if alike and choice.tag_bits == choice.row["tag_bits"]:
+            found.setdefault(choice.cipher, choice)
+    return list(found.values()) or [choice]
 
 
 def _described(switches: list[tuple[int, str]], by: Gain, alone: str) -> str:
@@ -393,10 +396,10 @@ def _described(switches: list[tuple[int, str]], by: Gain, alone: str) -> str:
     return f"{rule}, each with a key of its own"
 
 
-def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tuple[int, str]]:
-    flow = of.question.flow[0]
-    variants = [(_alone(of.question, flow, size_B, 1.0), one) for size_B in SIZES for one in ciphers]
-    watts = np.array([one.total_W for one in loads(of, variants, net)]).reshape(len(SIZES), len(ciphers))
+def _switches(advice: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tuple[int, str]]:
+    flow = advice.question.flow[0]
+    variants = [(_alone(advice.question, flow, size_B, 1.0), choice) for size_B in SIZES for choice in ciphers]
+    watts = np.array([load.total_W for load in loads(advice, variants, net)]).reshape(len(SIZES), len(ciphers))
     found: list[tuple[int, str]] = []
     for size_B, row in zip(SIZES, watts, strict=True):
         name = ciphers[int(row.argmin())].cipher
@@ -405,25 +408,25 @@ def _switches(of: Advice, ciphers: list[Choice], net: Toolbox | None) -> list[tu
     return found
 
 
-def hybrid(of: Advice, like: Choice, net: Toolbox | None) -> Policy:
+def hybrid(advice: Advice, choice: Choice, net: Toolbox | None) -> Policy:
     """The policy that takes the cheapest sound cipher for each size.
 
-    * `like`: whose framing, tag and encoding all have, as far as a cipher has them.
+    * `choice`: whose framing, tag and encoding all have, as far as a cipher has them.
     """
-    ciphers = _ciphers(of, like)
-    question = of.question
-    single = loads(of, [(question, one) for one in ciphers], net)
+    ciphers = _ciphers(advice, choice)
+    question = advice.question
+    single = loads(advice, [(question, choice) for choice in ciphers], net)
     best = min(range(len(ciphers)), key=lambda number: single[number].total_W)
     terms = dict(single[best].terms_W)
     for flow in question.flow:
         for size_B, rate in flow.rates:
             part = _alone(question, flow, size_B, rate)
-            every = loads(of, [(part, one) for one in ciphers], net)
-            cheapest = min(every, key=lambda one: one.total_W)
+            hybrids = loads(advice, [(part, choice) for choice in ciphers], net)
+            cheapest = min(hybrids, key=lambda load: load.total_W)
             _add(terms, cheapest, 1.0)
-            _add(terms, every[best], -1.0)
-    life_s = lives(of, [single[best], single[best]._replace(terms_W=terms)])
-    switches = _switches(of, ciphers, net)
+            _add(terms, hybrids[best], -1.0)
+    life_s = lives(advice, [single[best], single[best]._replace(terms_W=terms)])
+    switches = _switches(advice, ciphers, net)
     medians = np.median(life_s, axis=1) / DAY_s
     by = gain(life_s[0], life_s[1])
     return Policy(switches, float(medians[1]), float(medians[0]), by, _described(switches, by, ciphers[best].cipher))
@@ -462,29 +465,29 @@ class Budget(NamedTuple):
     over_percent: float
 
 
-def budgets(of: Advice, net: Toolbox | None, own: Path | None = None) -> list[Budget]:
+def budgets(advice: Advice, net: Toolbox | None, cards: Path | None = None) -> list[Budget]:
     """The least and today's designs for the first flow's message, on the question's radio and on the usual ones."""
-    flow = next((flow for flow in of.question.flow if flow.direction == "send"), of.question.flow[0])
+    flow = next((flow for flow in advice.question.flow if flow.direction == "send"), advice.question.flow[0])
     message_B = flow.rates[0][0]
     found = []
-    for name in dict.fromkeys((of.inputs.sender.radio.name, *RADIOS)):
-        question = of.question.radio if name == of.inputs.sender.radio.name else RadioOptions()
-        sender = Sender(radio_cards.load(name, own), question)
-        found += list(_on(sender, of, message_B, net))
+    for name in dict.fromkeys((advice.inputs.sender.radio.name, *RADIOS)):
+        question = advice.question.radio if name == advice.inputs.sender.radio.name else RadioOptions()
+        sender = Sender(radio_cards.load(name, cards), question)
+        found += list(_on(sender, advice, message_B, net))
     return found
 
 
-def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iterator[Budget]:
+def _on(sender: Sender, advice: Advice, message_B: int, net: Toolbox | None) -> Iterator[Budget]:
     usual_link = sender.protections[0] if sender.advertising else PROTECTIONS[sender.technology][0]
     bare = "none" if not sender.advertising and "none" in PROTECTIONS[sender.technology] else usual_link
-    tag_B = -(-of.question.floor.tag // 8)
+    tag_B = -(-advice.question.floor.tag // 8)
     designs: list[tuple[str, str, int]] = [("least: octets and tag", bare, message_B + tag_B)]
     if not sender.advertising:
         designs.append((f"the link alone ({short(usual_link)})", usual_link, message_B))
-    start = usual(of)
+    start = usual(advice)
     # What a floor excludes is compared all the same: it is the framing that is looked at.
-    known = [*of.choices, *(one.choice for one in of.excluded)]
-    poly = next((one for one in known if one.cipher == "chacha20-poly1305"), None)
+    known = [*advice.choices, *(exclusion.choice for exclusion in advice.excluded)]
+    poly = next((choice for choice in known if choice.cipher == "chacha20-poly1305"), None)
     for framing in ("dtls12", "dtls13", "wireguard"):
         choice: Choice | None = start if framings()[framing].carries(start.cipher) else poly
         if choice:
@@ -492,11 +495,11 @@ def _on(sender: Sender, of: Advice, message_B: int, net: Toolbox | None) -> Iter
             label = f"{framings()[framing].title.partition(',')[0]}, {choice.cipher}"
             designs.append((label, usual_link, whole.sealed(message_B).wire_B))
     packets = {(design, link): _cut(octets, link, sender.packet_B) for design, link, octets in designs}
-    spent = sender.evaluate([packet for every in packets.values() for packet, _ in every], net)
+    spent = sender.evaluate([packet for counted_packets in packets.values() for packet, _ in counted_packets], net)
     least = None
-    for (design, link), every in packets.items():
-        joules = sum(count * _joules(sender, spent[packet]) for packet, count in every)
-        octets = sum(count * spent[packet].octets_B for packet, count in every)
+    for (design, link), counted_packets in packets.items():
+        joules = sum(count * _joules(sender, spent[packet]) for packet, count in counted_packets)
+        octets = sum(count * spent[packet].octets_B for packet, count in counted_packets)
         least = joules if least is None else least
         yield Budget(sender.radio.name, design, short(link), octets, 1e6 * joules, 100 * (joules / least - 1))
 
@@ -520,4 +523,4 @@ def _joules(sender: Sender, spent: PacketCost) -> float:
 
 def rows(found: list[Budget]) -> list[dict[str, Any]]:
     """As records."""
-    return [one._asdict() for one in found]
+    return [budget._asdict() for budget in found]

@@ -56,34 +56,34 @@ class Inputs:
         return self.priced.taken
 
 
-def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: Inputs | None = None) -> Inputs:
+def inputs(question: Question, *, cards: Path | None, allow_assumed: bool, known: Inputs | None = None) -> Inputs:
     """Read cards and run.
 
-    * `own`: the user's folder of cards. `known`: of a question like it: what is asked alike is not read again.
+    * `cards`: the user's folder of cards. `known`: of a question like it: what is asked alike is not read again.
 
     Raises InputError and EvidenceError naming what is missing, contradictory or needs consent.
     """
     assumed: list[str] = []
-    asked = question
+    normalised = question
     sentences: tuple[list[str], list[str]] = ([], [])
     if known and (question.device.run or _costs_of(question) == _costs_of(known.asked)):
         name, device, priced = known.name, known.device, known.priced
     else:
-        name, device, priced = pricing.price(question, own, allow_assumed=allow_assumed)
+        name, device, priced = pricing.price(question, cards, allow_assumed=allow_assumed)
     question = in_watts(question, device)
     drawn = draws(question, device, assumed)
-    if known and device is known.device and asked.radio == known.asked.radio:
+    if known and device is known.device and normalised.radio == known.asked.radio:
         sender = known.sender
         sentences[0].extend(known.sentences[0])
     else:
-        sender = sending.sender(question.radio, device, own, sentences[0])
+        sender = sending.sender(question.radio, device, cards, sentences[0])
     assumed += sentences[0]
     question = settled(question, sender, assumed)
-    if known and _battery_of(asked) == _battery_of(known.asked):
+    if known and _battery_of(normalised) == _battery_of(known.asked):
         battery = known.battery
         sentences[1].extend(known.sentences[1])
     else:
-        battery = days.battery_of(question, own, sentences[1], allow_assumed=allow_assumed)
+        battery = days.battery_of(question, cards, sentences[1], allow_assumed=allow_assumed)
     assumed += sentences[1]
     stage = days.stage(question.supply, battery.battery, sender.radio, device, assumed)
     advice = {
@@ -99,7 +99,7 @@ def inputs(question: Question, *, own: Path | None, allow_assumed: bool, known: 
         "sleep": "assumed" if drawn.sleep_width else "modelled",
     }
     return Inputs(
-        question, name, device, drawn, priced, sender, battery, stage, advice, evidence, asked, sentences, assumed
+        question, name, device, drawn, priced, sender, battery, stage, advice, evidence, normalised, sentences, assumed
     )
 
 
@@ -114,16 +114,16 @@ def _battery_of(question: Question) -> tuple[object, ...]:
     return question.battery, question.draws, question.seed
 
 
-def check_radio(loads: Sequence[Load], of: Inputs, *, allow_assumed: bool) -> None:
+def check_radio(loads: Sequence[Load], inputs: Inputs, *, allow_assumed: bool) -> None:
     """The radio's evidence by the numbers in use.
 
     Raises EvidenceError where one of a card that was asked for is verified by nobody, without `allow_assumed`.
     """
     names = {name for load in loads for _, factors in load.terms_W for name in factors}
-    numbers = of.sender.radio.card.numbers()
+    numbers = inputs.sender.radio.card.numbers()
     used = {key: number for key, number in numbers.items() if f"radio {key}" in names}
-    refuse_doubted(f"radio card {of.sender.radio.name}", used, allow_assumed=allow_assumed)
-    of.evidence["radio"] = "assumed" if any(number.doubted for number in used.values()) else "modelled"
+    refuse_doubted(f"radio card {inputs.sender.radio.name}", used, allow_assumed=allow_assumed)
+    inputs.evidence["radio"] = "assumed" if any(number.doubted for number in used.values()) else "modelled"
 
 
 # After so long without a word a parent takes a sleeping child for lost (OpenThread, MLE_CHILD_TIMEOUT_DEFAULT).
@@ -265,23 +265,23 @@ class Past(NamedTuple):
 class History:
     """The papers' advice for a question."""
 
-    def __init__(self, question: Question, of: Inputs) -> None:
+    def __init__(self, question: Question, inputs: Inputs) -> None:
         self.question = question
-        self.of = of
+        self.of = inputs
         largest = max(size_B for flow in question.flow for size_B, _ in flow.rates)
         known = {claim.id: claim for claim in claims()}
         self.advice = {name: known[claim] for name, claim in ADVICE.items()}
         self.ids = [name for name, claim in self.advice.items() if largest >= claim.expect.get("from_B", 0)]
 
-    def choices(self, rows: Mapping[str, CatalogueRow], like: Sequence[Choice]) -> list[Choice]:
+    def choices(self, rows: Mapping[str, CatalogueRow], similar: Sequence[Choice]) -> list[Choice]:
         """The ciphers as choices: sent bare with its whole IV, on the link of the first choice."""
-        return [self._choice(rows[name], like[0]) for name in self.ids if name in rows]
+        return [self._choice(rows[name], similar[0]) for name in self.ids if name in rows]
 
     def described(
         self, old: Sequence[Choice], spent: Mapping[PricedPacket, PacketCost], monte_carlo: MonteCarlo, best_s: Array
     ) -> list[Past]:
         """What each would save against the best sound choice."""
-        loads = [days.load(self.question, one, self.of.sender, self.of.draws, spent) for one in old]
+        loads = [days.load(self.question, choice, self.of.sender, self.of.draws, spent) for choice in old]
         if not loads:
             return []
         life_s = days.seconds(loads, monte_carlo, self.of.battery)
@@ -289,7 +289,7 @@ class History:
         for choice, life in zip(old, life_s, strict=True):
             saves = 100 * (life / best_s - 1)
             low, high = np.quantile(saves, (0.025, 0.975))
-            statement = next(one for one in choice.security.statements if one.about == "status")
+            statement = next(statement for statement in choice.security.statements if statement.about == "status")
             found.append(
                 Past(
                     choice.cipher,
@@ -304,18 +304,18 @@ class History:
             )
         return found
 
-    def _choice(self, row: CatalogueRow, like: Choice) -> Choice:
+    def _choice(self, row: CatalogueRow, choice: Choice) -> Choice:
         name = row["id"]
         # Any of its modes stands for it where the run has no other: CBC and CTR cost alike by the byte.
         family = name.rpartition("-")[0] if row["mode"] in {"cbc", "ctr"} else name
         known = [cost for cost in self.of.costs if fnmatchcase(cost.cipher, f"{family}*")]
-        cost = min(known, key=lambda one: one.of("seal_J", 1024)) if known else free(name)
+        cost = min(known, key=lambda cost: cost.of("seal_J", 1024)) if known else free(name)
         cost = cost._replace(cipher=name)
-        return Choice(row, status_of(row), cost, 0, "full-nonce", "raw", 1, like.protection, resumed=False)
+        return Choice(row, status_of(row), cost, 0, "full-nonce", "raw", 1, choice.protection, resumed=False)
 
 
 def _advice(claim: Claim) -> str:
-    by = [f"{one.authors} ({one.year})" for one in sources() if one.id in claim.source]
+    by = [f"{source.authors} ({source.year})" for source in sources() if source.id in claim.source]
     return f"The advice of {' and '.join(by)} is to {claim.says}"
 
 

@@ -129,15 +129,15 @@ class MeasurementPlan(NamedTuple):
         return self.steps[-1].within if self.steps else self.now
 
 
-def offers(of: Advice, fleet: Sequence[Station], *, machine: str | None = None) -> tuple[list[Offer], list[str]]:
+def offers(advice: Advice, fleet: Sequence[Station], *, machine: str | None = None) -> tuple[list[Offer], list[str]]:
     """What the fleet can measure of the answer's first choice, and why the others of it can't.
 
     * `machine`: that whose runs the ciphers' costs are of; None where they are published ones.
     """
-    cost = of.choices[of.best.number].cost
+    cost = advice.choices[advice.best.number].cost
     found, reasons = [], []
     for station in fleet:
-        reason = _reason(of, cost, station, machine)
+        reason = _reason(advice, cost, station, machine)
         if reason:
             reasons.append(f"{station.name}: {reason}")
         else:
@@ -145,25 +145,25 @@ def offers(of: Advice, fleet: Sequence[Station], *, machine: str | None = None) 
     return found, reasons
 
 
-def best(of: Advice, every: Sequence[Offer]) -> list[Step]:
+def best(advice: Advice, offers: Sequence[Offer]) -> list[Step]:
     """What is on offer, the measurement first that narrows the answer most by the minute."""
-    return _best(of, every, of.monte_carlo)
+    return _best(advice, offers, advice.monte_carlo)
 
 
-def plan(of: Advice, every: Sequence[Offer], within: float) -> MeasurementPlan:
+def plan(advice: Advice, offers: Sequence[Offer], within: float) -> MeasurementPlan:
     """The measurements to make, one after the other, until the answer is as narrow as asked or none helps.
 
     * `within`: the half-width asked for, as a share of the days.
 
     What follows the first is what is expected: each measurement changes the answer that the next is planned by.
     """
-    asked, monte_carlo, there = math.log1p(within), of.monte_carlo, list(every)
-    now = _within(of, monte_carlo)
+    asked_log, monte_carlo, there = math.log1p(within), advice.monte_carlo, list(offers)
+    now = _within(advice, monte_carlo)
     steps: list[Step] = []
-    while (steps[-1].within if steps else now) > asked:
-        ordered = _best(of, there, monte_carlo)
+    while (steps[-1].within if steps else now) > asked_log:
+        ordered = _best(advice, there, monte_carlo)
         if not ordered or ordered[0].narrower < LEAST or len(steps) == STEPS:
-            return MeasurementPlan(now, steps, _what_is_left(of))
+            return MeasurementPlan(now, steps, _what_is_left(advice))
         step = ordered[0]
         steps.append(step)
         monte_carlo = _with(monte_carlo, {step.offer.factor: step.offer.left})
@@ -173,14 +173,14 @@ def plan(of: Advice, every: Sequence[Offer], within: float) -> MeasurementPlan:
     )
 
 
-def _best(of: Advice, every: Sequence[Offer], by: MonteCarlo) -> list[Step]:
-    before = _within(of, by)
+def _best(advice: Advice, offers: Sequence[Offer], by: MonteCarlo) -> list[Step]:
+    before = _within(advice, by)
     if not before:
         return []
     steps = []
-    for one in every:
-        after = _within(of, _with(by, {one.factor: one.left}))
-        steps.append(Step(one, after, 1 - after / before))
+    for offer in offers:
+        after = _within(advice, _with(by, {offer.factor: offer.left}))
+        steps.append(Step(offer, after, 1 - after / before))
     return sorted(steps, key=lambda step: -step.narrower_a_minute)
 
 
@@ -188,12 +188,12 @@ def _with(by: MonteCarlo, left: Mapping[str, float]) -> MonteCarlo:
     return by._replace(factors={**by.factors, **{name: by.factors[name] ** share for name, share in left.items()}})
 
 
-def _within(of: Advice, by: MonteCarlo) -> float:
+def _within(advice: Advice, by: MonteCarlo) -> float:
     """Half the 95 % interval of the first choice's days, of its logarithm."""
-    return width(seconds([of.loads[of.best.number]], by, of.inputs.battery)) / 2
+    return width(seconds([advice.loads[advice.best.number]], by, advice.inputs.battery)) / 2
 
 
-def _reason(of: Advice, cost: CipherCost, station: Station, machine: str | None) -> str:
+def _reason(advice: Advice, cost: CipherCost, station: Station, machine: str | None) -> str:
     """Why a device can measure nothing of the answer; empty where it can."""
     if cost.accelerator:
         return f"{cost.cipher} is done by hardware, which wattlock can't time"
@@ -203,7 +203,7 @@ def _reason(of: Advice, cost: CipherCost, station: Station, machine: str | None)
         return f"no run of it is known: measure the study {STUDY} on it first"
     if machine is not None:
         return "" if station.machine == machine else "not the machine that the costs were measured on"
-    card = of.inputs.device.name if of.inputs.device else None
+    card = advice.inputs.device.name if advice.inputs.device else None
     if station.card is None:
         return "no device card is named for it"
     return "" if station.card == card else f"its card is {station.card}, the answer is for {card}"
@@ -217,15 +217,15 @@ def _offer(cost: CipherCost, station: Station) -> Offer:
     return Offer(station.name, cost.cipher, cost.provider, cost.processes, cases * station.case_s / 60, first_left)
 
 
-def _what_is_left(of: Advice) -> str:
+def _what_is_left(advice: Advice) -> str:
     """What the interval is of, where no device of the fleet can narrow it."""
-    first = next(_others(of), None)
+    first = next(_others(advice), None)
     rest = f"; most of it is {first}" if first else ""
     return f"no measurement of this fleet narrows it further{rest}"
 
 
-def _others(of: Advice) -> Iterator[str]:
+def _others(advice: Advice) -> Iterator[str]:
     """The other uncertain numbers, those first whose knowledge would narrow most, with what to measure."""
-    for one in of.information:
-        if not one.number.startswith("cipher ") and one.narrower >= LEAST:
-            yield f"{one.number} ({one.how})" if one.how else one.number
+    for information in advice.information:
+        if not information.number.startswith("cipher ") and information.narrower >= LEAST:
+            yield f"{information.number} ({information.how})" if information.how else information.number

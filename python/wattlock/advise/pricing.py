@@ -37,16 +37,16 @@ def messages(question: Question) -> list[CostedMessage]:
     ]
 
 
-def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Valued:
+def price(question: Question, cards: Path | None, *, allow_assumed: bool) -> Valued:
     """What ciphers cost by the device or the run that a question names.
 
-    * `own`: the user's folder of cards.
+    * `cards`: the user's folder of cards.
 
     Raises InputError where neither is named or both say the costs, or the run is invalid; EvidenceError where a number
     needs consent.
     """
     requested = question.device
-    card = device_cards.load(requested.card, own) if requested.card else None
+    card = device_cards.load(requested.card, cards) if requested.card else None
     if requested.run is not None:
         if requested.costs:
             raise InputError("device.costs and device.run both say what the ciphers cost", hint="give one of them")
@@ -65,7 +65,7 @@ def price(question: Question, own: Path | None, *, allow_assumed: bool) -> Value
         allow_assumed=allow_assumed,
         accelerator=requested.accelerator,
         given=Path(requested.costs) if requested.costs else None,
-        own=own,
+        cards=cards,
     )
     return Valued(card.name, card, priced)
 
@@ -79,12 +79,12 @@ def of_runs(results: Sequence["Result"], device: Device | None, *, allow_assumed
         if result.reasons:
             named = f"run {result.plan['id']}" if len(results) > 1 else "the run"
             raise InputError(f"{named} is invalid: {result.reasons[0]}", hint="measure again on a quieter machine")
-    for one, other in combinations(results, 2):
-        _refuse_unlike(one, other)
+    for first, other in combinations(results, 2):
+        _refuse_unlike(first, other)
     valued = [_of_run(result, device, allow_assumed=allow_assumed) for result in results]
     if len(valued) == 1:
         return valued[0]
-    return valued[0]._replace(priced=DeviceCosts(pooled([one.priced.taken for one in valued]), [], [], []))
+    return valued[0]._replace(priced=DeviceCosts(pooled([result.priced.taken for result in valued]), [], [], []))
 
 
 def _refuse_unlike(first: "Result", other: "Result") -> None:
@@ -164,7 +164,7 @@ def _one(several: Sequence[CipherCost]) -> CipherCost:
     weights = np.array([max(cost.log_sigma, LEAST_SIGMA) ** -2.0 for cost in alike])
 
     def mean(values: Sequence[Sequence[float]]) -> list[float]:
-        return [float(one) for one in np.exp(weights @ np.log(np.asarray(values)) / weights.sum())]
+        return [float(mean) for mean in np.exp(weights @ np.log(np.asarray(values)) / weights.sum())]
 
     seal_J = mean([cost.seal_J for cost in alike])
     return narrowest._replace(
@@ -217,13 +217,13 @@ def records(priced: DeviceCosts, question: Question) -> list[dict[str, Any]]:
     return found + [
         {
             "cipher": None,
-            "provider": f"{one.name}, hardware",
-            "does": one.does,
+            "provider": f"{engine.name}, hardware",
+            "does": engine.does,
             "ranked": False,
             "why_not": NO_FIGURE,
-            "source": one.source,
+            "source": engine.source,
         }
-        for one in priced.engines
+        for engine in priced.engines
     ]
 
 
@@ -298,10 +298,10 @@ def rows(priced: DeviceCosts, question: Question, *, slower: bool = False) -> li
                 found[key]["ciphers"] += f", {cost.cipher}"
             else:
                 found[key] = row
-    for one in priced.engines:
-        found[(one.name,)] = {
-            "ciphers": one.does,
-            "implementation": one.name,
+    for engine in priced.engines:
+        found[(engine.name,)] = {
+            "ciphers": engine.does,
+            "implementation": engine.name,
             "language": "hardware",
             "counted on": "",
             "as": "",
@@ -309,7 +309,7 @@ def rows(priced: DeviceCosts, question: Question, *, slower: bool = False) -> li
             cycles_of: NO_FIGURE,
             "evidence": "",
             "ranked": f"no: {BRING}",
-            "source": one.source,
+            "source": engine.source,
             "url": "",
         }
     return list(found.values())
@@ -321,19 +321,19 @@ def by_code(priced: DeviceCosts, question: Question) -> list[dict[str, Any]]:
     * Of each kind: `cycles` of the question's first message with both ends of their interval, whose and how counted;
       null where nobody has a figure. No rows where a run says the costs.
     """
-    every = [cost for cost in (*priced.taken, *priced.unranked, *priced.slower) if cost.origin]
+    costs = [cost for cost in (*priced.taken, *priced.unranked, *priced.slower) if cost.origin]
     first = shown(question)
     return [
         {"cipher": cipher, "message_B": first.octets_B, "operation": operation(first)}
-        | {kind.replace(" ", "_"): _least(every, cipher, kind, first) for kind in KINDS}
+        | {kind.replace(" ", "_"): _least(costs, cipher, kind, first) for kind in KINDS}
         for cipher in dict.fromkeys(cost.cipher for cost in priced.taken if cost.origin)
     ]
 
 
-def _least(every: list[CipherCost], cipher: str, kind: Kind, message: CostedMessage) -> dict[str, Any] | None:
+def _least(costs: list[CipherCost], cipher: str, kind: Kind, message: CostedMessage) -> dict[str, Any] | None:
     """The fewest cycles of a kind; what needs no consent before what does."""
-    of_kind = [cost for cost in every if cost.cipher == cipher and cost.origin and cost.origin.kind == kind]
-    best = min(of_kind, key=lambda one: (bool(one.doubt), one.spent([message])), default=None)
+    of_kind = [cost for cost in costs if cost.cipher == cipher and cost.origin and cost.origin.kind == kind]
+    best = min(of_kind, key=lambda cost: (bool(cost.doubt), cost.spent([message])), default=None)
     if best is None or best.origin is None:
         return None
     cycles = best.spent([message])

@@ -83,30 +83,31 @@ def named(choice: Choice) -> str:
     return f"{choice.label} (by {choice.provider})"
 
 
-def lead(of: Advice) -> list[str]:
+def lead(advice: Advice) -> list[str]:
     """The answer: who comes first with how many days, what ends them, where the energy of the first goes."""
-    best = of.best.number
-    of_all = of.shares(best)
+    best = advice.best.number
+    of_all = advice.shares(best)
     shown = [group for group in SPLIT if group in ALWAYS or of_all[group] >= LEAST]
     split = ", ".join(f"{TAKES[group]} {percent(of_all[group])}" for group in shown)
-    return [*ties(of), f"Of the energy with {of.choices[best].label}: {split}."]
+    return [*ties(advice), f"Of the energy with {advice.choices[best].label}: {split}."]
 
 
-def ties(of: Advice) -> list[str]:
+def ties(advice: Advice) -> list[str]:
     """Who comes first with how many days, who is tied with it, what ends them."""
-    best = of.best
-    first, many = of.choices[best.number], len(of.tied)
+    best = advice.best
+    first, many = advice.choices[best.number], len(advice.tied)
     if many == 1:
         sentences = [f"{named(first)} lasts longest: {lasts(best)}."]
     else:
-        which = f"All {many}" if many == len(of.choices) else f"{many} of {len(of.choices)}"
+        which = f"All {many}" if many == len(advice.choices) else f"{many} of {len(advice.choices)}"
         sentences = [
             f"{which} choices that pass give about {lasts(best)} and can't be told apart by that: choose on security.",
-            f"{named(of.thriftiest)} is the strongest of them and draws least."
-            if of.strongest is of.thriftiest
-            else f"The strongest of them is {named(of.strongest)}; the one that draws least is {named(of.thriftiest)}.",
+            f"{named(advice.thriftiest)} is the strongest of them and draws least."
+            if advice.strongest is advice.thriftiest
+            else f"The strongest of them is {named(advice.strongest)}; "
+            f"the one that draws least is {named(advice.thriftiest)}.",
         ]
-    return [*sentences, *_ends(of)]
+    return [*sentences, *_ends(advice)]
 
 
 TAKES = {
@@ -121,11 +122,11 @@ TAKES = {
 }
 
 
-def _ends(of: Advice) -> Iterator[str]:
-    best = of.best
+def _ends(advice: Advice) -> Iterator[str]:
+    best = advice.best
     if best.shelf >= MOSTLY:
         often = "" if best.shelf > LIKELY else f" in {100 * best.shelf:.0f} % of the samples drawn"
-        shelf = spoken(float(np.median(of.monte_carlo.batteries.shelf_life_s))).replace(" y", " years")
+        shelf = spoken(float(np.median(advice.monte_carlo.batteries.shelf_life_s))).replace(" y", " years")
         yield (
             f"What ends it{often} is the battery's shelf life, {shelf} in the median: its charge alone would last "
             f"{days(best.charge_s)} days ({days(best.charge_low_s)} to {days(best.charge_high_s)})."
@@ -142,15 +143,15 @@ def _ends(of: Advice) -> Iterator[str]:
 def history(past: Sequence[Past]) -> list[str]:
     """What following the papers' advice would change, and why it is not done; each advice is told once."""
     described: dict[str, list[str]] = {}
-    for one in past:
-        free = " (its own work taken as free: no code of it could do better)" if one.at_most else ""
-        sentence = f"{one.cipher} would {_change(one)}{free}. Not followed: {one.not_done}."
-        described.setdefault(one.advice, []).append(sentence)
-    return [f"{advice}. {' '.join(every)}" for advice, every in described.items()]
+    for record in past:
+        free = " (its own work taken as free: no code of it could do better)" if record.at_most else ""
+        sentence = f"{record.cipher} would {_change(record)}{free}. Not followed: {record.not_done}."
+        described.setdefault(record.advice, []).append(sentence)
+    return [f"{advice}. {' '.join(lines)}" for advice, lines in described.items()]
 
 
-def _change(one: Past) -> str:
-    low, middle, high = one.saves_low_percent, one.saves_percent, one.saves_high_percent
+def _change(past: Past) -> str:
+    low, middle, high = past.saves_low_percent, past.saves_percent, past.saves_high_percent
     if max(abs(low), abs(high)) < 100 * LEAST:
         return "change the days by less than 0.1 %"
     way, least, most = ("save", low, high) if middle >= 0 else ("cost", -high, -low)
@@ -161,34 +162,35 @@ def _change(one: Past) -> str:
     return f"{way} {abs(middle):.2g} % of the days ({between})"
 
 
-def notes(of: Advice) -> list[str]:
+def notes(advice: Advice) -> list[str]:
     """What a reader should hear beside the numbers."""
-    return list(_notes(of))
+    return list(_notes(advice))
 
 
-def _notes(of: Advice) -> Iterator[str]:
-    if of.unused_keys:
-        yield f"set and without effect here: {', '.join(of.unused_keys)} (without each of them the answer is the same)"
-    choice, load = of.choices[of.best.number], of.loads[of.best.number]
-    yield from _pieces(of)
-    yield from peaks(of)
-    share = of.shares(of.best.number)["cipher"]
-    lasting, gained = "the battery would last", of.freed[0]
-    if of.best.shelf >= MOSTLY:
-        lasting, gained = "the battery's charge would last", of.freed[1]
+def _notes(advice: Advice) -> Iterator[str]:
+    if advice.unused_keys:
+        keys = ", ".join(advice.unused_keys)
+        yield f"set and without effect here: {keys} (without each of them the answer is the same)"
+    choice, load = advice.choices[advice.best.number], advice.loads[advice.best.number]
+    yield from _pieces(advice)
+    yield from peaks(advice)
+    share = advice.shares(advice.best.number)["cipher"]
+    lasting, gained = "the battery would last", advice.freed[0]
+    if advice.best.shelf >= MOSTLY:
+        lasting, gained = "the battery's charge would last", advice.freed[1]
     longer = percent(gained.percent / 100)
     takes = f"the cipher of what lasts longest takes {percent(share)} of the energy"
     yield f"{takes}: were it free, {lasting} {longer} longer"
     if load.rekeys_per_s * LONG_s > 1:
         counted = (
             "a handshake is counted for each"
-            if of.question.session
+            if advice.question.session
             else "what that costs is not counted, as the question has no session (session.every, session.sent, "
             "session.received)"
         )
         yield f"the limits on one key ask for a new one every {spoken(1 / load.rekeys_per_s)}; {counted}"
-    yield from _code(of)
-    technology = of.inputs.sender.technology
+    yield from _code(advice)
+    technology = advice.inputs.sender.technology
     if choice.protection in SPOKEN.get(technology, {}) and choice.protection != "none":
         yield (
             f"the radio link encrypts too, beneath the choice's cipher ({SPOKEN[technology][choice.protection]}): its "
@@ -196,27 +198,27 @@ def _notes(of: Advice) -> Iterator[str]:
         )
 
 
-def _code(of: Advice) -> Iterator[str]:
-    priced = of.inputs.priced
+def _code(advice: Advice) -> Iterator[str]:
+    priced = advice.inputs.priced
     if any(cost.origin for cost in priced.taken):
         yield (
             "each cipher costs what the best code of it does that is published or counted for this core and whose "
             "time tells nothing of the key, beside the device's hardware; slower code is passed over, and code that "
             "may tell"
         )
-        share = share_for_the_very_core([choice.cost for choice in of.choices])
+        share = share_for_the_very_core([choice.cost for choice in advice.choices])
         yield f"{100 * share:.0f} % of the choices have a cost that was counted or published for this very core"
     yield from _timing(priced.taken)
-    passing = {choice.cipher for choice in of.choices}
+    passing = {choice.cipher for choice in advice.choices}
     yield from follows_the_code(
         priced._replace(taken=[cost for cost in priced.taken if cost.cipher in passing]),
-        messages(of.question),
+        messages(advice.question),
     )
     if priced.unranked:
         known = {cost.cipher for cost in priced.taken}
         ciphers = ", ".join(
             dict.fromkeys(
-                f"{one.cipher} by {one.provider}" if one.cipher in known else one.cipher for one in priced.unranked
+                f"{cost.cipher} by {cost.provider}" if cost.cipher in known else cost.cipher for cost in priced.unranked
             )
         )
         yield f"not ranked, as their cost is assumed: {ciphers} (--allow-assumed ranks them, --costs FILE brings yours)"
@@ -225,36 +227,38 @@ def _code(of: Advice) -> Iterator[str]:
 def _timing(costs: Sequence[CipherCost]) -> Iterator[str]:
     """What is assumed of the time of code, or known to be unsound."""
     code = [cost for cost in costs if cost.origin and not cost.accelerator]
-    placed = dict.fromkeys(one.provider for one in code if one.origin and one.origin.timing == "constant in its memory")
+    placed = dict.fromkeys(
+        cost.provider for cost in code if cost.origin and cost.origin.timing == "constant in its memory"
+    )
     if placed:
         yield (
             f"the time of {', '.join(placed)} is taken to tell nothing of the key: that holds where its tables lie in "
             "memory without a cache, wait states or banks"
         )
-    leaks = dict.fromkeys(f"{one.cipher} by {one.provider}" for one in code if not is_sound(one))
+    leaks = dict.fromkeys(f"{cost.cipher} by {cost.provider}" for cost in code if not is_sound(cost))
     if leaks:
         yield f"the time of {', '.join(leaks)} may tell of the key: other code is assumed or not known for this core"
 
 
-def _pieces(of: Advice) -> Iterator[str]:
-    load = of.loads[of.best.number]
+def _pieces(advice: Advice) -> Iterator[str]:
+    load = advice.loads[advice.best.number]
     if load.packets > 1:
-        most = most_B(of.question, of.inputs.sender)
+        most = most_B(advice.question, advice.inputs.sender)
         yield (
-            f"a message takes {load.packets:.3g} packets, as one holds {most} octets{of.inputs.sender.why}: the "
+            f"a message takes {load.packets:.3g} packets, as one holds {most} octets{advice.inputs.sender.why}: the "
             "application is taken to cut it, to seal each piece and to number it; a lost piece is not sent again"
         )
 
 
-def rows(of: Advice, most: int) -> list[dict[str, str]]:
+def rows(advice: Advice, most: int) -> list[dict[str, str]]:
     """The first places as a table for eyes; a column in which nothing differs from none is left out."""
     found = []
-    shelf = any(place.shelf > SELDOM for place in of.places[:most])
-    several = any(of.loads[place.number].packets > 1 for place in of.places[:most])
-    shares = {place.number: of.shares(place.number) for place in of.places[:most]}
-    used = [group for group in SPLIT if any(one[group] for one in shares.values())]
-    for place in of.places[:most]:
-        choice, load = of.choices[place.number], of.loads[place.number]
+    shelf = any(place.shelf > SELDOM for place in advice.places[:most])
+    several = any(advice.loads[place.number].packets > 1 for place in advice.places[:most])
+    shares = {place.number: advice.shares(place.number) for place in advice.places[:most]}
+    used = [group for group in SPLIT if any(share[group] for share in shares.values())]
+    for place in advice.places[:most]:
+        choice, load = advice.choices[place.number], advice.loads[place.number]
         row = {
             "rank": str(place.group),
             "choice": choice.label,
@@ -291,15 +295,17 @@ def described(key: str, found: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     return [dict(row) for row in found]
 
 
-def without_gain(of: Advice) -> str:
+def without_gain(advice: Advice) -> str:
     """Why experiments gain next to no days where the battery's shelf life ends it; empty where it does not."""
-    if of.best.shelf < MOSTLY:
+    if advice.best.shelf < MOSTLY:
         return ""
-    busy = sum(share for group, share in of.shares(of.best.number).items() if group not in {"idle", "self-discharge"})
+    busy = sum(
+        share for group, share in advice.shares(advice.best.number).items() if group not in {"idle", "self-discharge"}
+    )
     return (
-        f"In {100 * of.best.shelf:.0f} % of the samples the battery's shelf life ends it, which none of these changes, "
-        f"and all that is computed, sent and received takes {percent(busy)} of the energy until then: a gain of 0 % "
-        "says that the device may do without. A finding says what the charge alone would gain."
+        f"In {100 * advice.best.shelf:.0f} % of the samples the battery's shelf life ends it, which none of these "
+        f"changes, and all that is computed, sent and received takes {percent(busy)} of the energy until then: a "
+        "gain of 0 % says that the device may do without. A finding says what the charge alone would gain."
     )
 
 
@@ -330,23 +336,23 @@ def short_share(share: float) -> str:
     return percent(share).replace("less than ", "<")
 
 
-def narrower(one: Information) -> str:
+def narrower(information: Information) -> str:
     """Which measurement would narrow the interval, and by how much."""
-    by = f"{100 * max(one.narrower, 0):.0f} %"
-    return f"{one.number} ({one.how}); known exactly, it narrows the interval of days by {by}"
+    by = f"{100 * max(information.narrower, 0):.0f} %"
+    return f"{information.number} ({information.how}); known exactly, it narrows the interval of days by {by}"
 
 
-def framing(of: Advice) -> list[tuple[str, str]]:
+def framing(advice: Advice) -> list[tuple[str, str]]:
     """The framings that are among the choices: what each sends, and what it needs of the other end."""
     return [
         (name, f"{framings()[name].title}; {framings()[name].needs}")
-        for name in dict.fromkeys(one.framing for one in of.choices)
+        for name in dict.fromkeys(choice.framing for choice in advice.choices)
     ]
 
 
-def peaks(of: Advice) -> Iterator[str]:
+def peaks(advice: Advice) -> Iterator[str]:
     """What a battery asks for that gives less than the radio draws."""
-    peak, battery = _peak_A(of), of.inputs.battery.battery
+    peak, battery = _peak_A(advice), advice.inputs.battery.battery
     limit = battery.card.max_current.in_SI
     if peak > limit:
         yield (
@@ -355,10 +361,10 @@ def peaks(of: Advice) -> Iterator[str]:
         )
 
 
-def _peak_A(of: Advice) -> float:
-    sender, battery = of.inputs.sender, of.inputs.battery.battery.card
+def _peak_A(advice: Advice) -> float:
+    sender, battery = advice.inputs.sender, advice.inputs.battery.battery.card
     card = sender.radio.card
     if not card.has_states:
         return 0.0
     watts = max(card.power_W(sender.number(state)) for state in ("tx", "rx"))
-    return watts / (1 - of.inputs.stage.lost(watts)) / battery.voltage.in_SI
+    return watts / (1 - advice.inputs.stage.lost(watts)) / battery.voltage.in_SI

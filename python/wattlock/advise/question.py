@@ -332,8 +332,8 @@ class BleConnection(Table):
 
     @field_validator("interval", "supervision")
     @classmethod
-    def _is_a_whole_number_of_steps(cls, value_s: float | None, of: ValidationInfo) -> float | None:
-        step_s = STEPS_s[of.field_name or ""]
+    def _is_a_whole_number_of_steps(cls, value_s: float | None, info: ValidationInfo) -> float | None:
+        step_s = STEPS_s[info.field_name or ""]
         if value_s is None or math.isclose(value_s, steps_s := step_s * round(value_s / step_s)):
             return value_s
         raise ValueError(
@@ -577,26 +577,26 @@ def asked(
 
 def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:
     """The profile's flows with what options say of the one; without a profile's, the one that options say."""
-    message, every, capture = traffic.message, traffic.every, traffic.capture
+    message, interval, capture = traffic.message, traffic.every, traffic.capture
     if capture is not None:
-        if message is not None or every is not None:
+        if message is not None or interval is not None:
             other = "--message" if message is not None else "--every"
             raise InputError(f"--capture and {other} both say what is sent", hint="give one of them")
         return [{"capture": capture}]
-    own: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     if message is not None:
-        own["message"] = option("--message", message, "size")
-    if every is not None:
-        own["every"] = option("--every", every, "duration")
-    if not own:
+        written["message"] = option("--message", message, "size")
+    if interval is not None:
+        written["every"] = option("--every", interval, "duration")
+    if not written:
         return there
     if len(there) > 1:
         hint = f"say which one: --set flow[0].every=10s, up to flow[{len(there) - 1}]"
         raise InputError(f"the profile has {len(there)} flows, --message and --every change one", hint=hint)
-    if not there and len(own) == 1:
+    if not there and len(written) == 1:
         missing = "--message" if message is None else "--every"
         raise InputError(f"{missing} is missing", hint="traffic is a size and a time: --message 64B --every 1s")
     kept = there[0] if there else {}
     if message is not None:
-        kept = {key: one for key, one in kept.items() if key not in {"sizes", "capture"}}
-    return [kept | own]
+        kept = {key: entry for key, entry in kept.items() if key not in {"sizes", "capture"}}
+    return [kept | written]

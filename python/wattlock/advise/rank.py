@@ -72,7 +72,7 @@ def ranked(life_s: Array, charge_s: Array | None = None) -> list[Place]:
         behind = middle - 1
         if head < 0 or not (_alike(first, middle) if head == order[0] else tied(life_s[head], life_s[number])):
             group, head = group + 1, number
-        lasts, least, most, *charge = (float(one[number]) for one in (median, low, high, *alone))
+        lasts, least, most, *charge = (float(seconds[number]) for seconds in (median, low, high, *alone))
         places.append(
             Place(int(number), group, lasts, least, most, behind, charge[0], charge[1], charge[2], float(shelf[number]))
         )
@@ -166,7 +166,7 @@ def refuse_none(excluded: Sequence[Excluded]) -> None:
     """Raises InputError saying which rule excludes how many choices, and the nearest choice that would pass."""
     if not excluded:
         raise InputError("no cipher has a cost to be compared by", hint="name a run with --run, or other ciphers")
-    count = Counter(reason.about for one in excluded for reason in one.reasons)
+    count = Counter(reason.about for exclusion in excluded for reason in exclusion.reasons)
     described = ", ".join(f"{about} {number}" for about, number in count.most_common())
     # What a product may give way in comes before what keeps its data safe.
     nearest = min(excluded, key=_distance)
@@ -177,9 +177,9 @@ def refuse_none(excluded: Sequence[Excluded]) -> None:
     )
 
 
-def _distance(one: Excluded) -> tuple[int, float, float]:
-    away = sum(WEIGHT.get(reason.about, 1) for reason in one.reasons)
-    return away, one.over, -one.choice.security.strength_bits
+def _distance(exclusion: Excluded) -> tuple[int, float, float]:
+    away = sum(WEIGHT.get(reason.about, 1) for reason in exclusion.reasons)
+    return away, exclusion.over, -exclusion.choice.security.strength_bits
 
 
 # How far a reason takes a choice away from passing.
@@ -198,7 +198,7 @@ WEIGHT = {
 def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
     security, floor = choice.security, question.floor
     if security.status not in SOUND:
-        statement = next(one for one in security.statements if one.about == "status")
+        statement = next(statement for statement in security.statements if statement.about == "status")
         yield statement._replace(says=f"{security.status}: {statement.says}")
     if floor.authenticated and not security.authenticated:
         yield Cited(
@@ -209,7 +209,7 @@ def _security(question: Question, choice: Choice, today: date) -> Iterator[Cited
             True,
         )
     if security.strength_bits < floor.strength:
-        statement = next(one for one in security.statements if one.about == "strength")
+        statement = next(statement for statement in security.statements if statement.about == "strength")
         less = f"{security.strength_bits:g} bits are less than {floor.strength:g}"
         yield statement._replace(says=f"{less}: {statement.says}")
     if choice.frame.amortised_bits is not None:
@@ -236,7 +236,7 @@ def _later(question: Question, choice: Choice, today: date) -> Iterator[Cited]:
 def _approval(choice: Choice, authority: str) -> Iterator[Cited]:
     if any(rule.authority == authority and matches(choice.cipher, rule.ciphers) for rule in rules().approved):
         return
-    statement = next((one for one in choice.security.statements if one.about == authority), None)
+    statement = next((statement for statement in choice.security.statements if statement.about == authority), None)
     name = authority.upper()
     if statement and REFUSALS & set(statement.says.split()):
         yield statement._replace(about="approved", says=f"by {name}: {statement.says}")

@@ -21,33 +21,35 @@ UNDECIDED = "to be named"
 THOUSAND = 999.5
 
 
-def as_object(of: Advice) -> dict[str, Any]:
+def as_object(advice: Advice) -> dict[str, Any]:
     """The whole answer as one object: `ranked` first, then `excluded`."""
-    first = of.information[0] if of.information else None
+    first = advice.information[0] if advice.information else None
     return {
-        "ranked": of.ranked.to_dicts(),
-        "excluded": of.excluded_frame.to_dicts(),
-        **decision.decision_object(of),
-        "history": of.history_frame.to_dicts(),
-        "costs": pricing.records(of.inputs.priced, of.question),
-        "by_code": pricing.by_code(of.inputs.priced, of.question),
-        "tied": [choice.label for choice in of.tied],
-        "strongest": of.strongest.label,
-        "assumed": of.inputs.assumed,
-        "answer": prose.lead(of),
-        "notes": prose.notes(of),
-        "evidence": of.evidence,
-        "narrowing": of.information_frame.to_dicts(),
+        "ranked": advice.ranked.to_dicts(),
+        "excluded": advice.excluded_frame.to_dicts(),
+        **decision.decision_object(advice),
+        "history": advice.history_frame.to_dicts(),
+        "costs": pricing.records(advice.inputs.priced, advice.question),
+        "by_code": pricing.by_code(advice.inputs.priced, advice.question),
+        "tied": [choice.label for choice in advice.tied],
+        "strongest": advice.strongest.label,
+        "assumed": advice.inputs.assumed,
+        "answer": prose.lead(advice),
+        "notes": prose.notes(advice),
+        "evidence": advice.evidence,
+        "narrowing": advice.information_frame.to_dicts(),
         "narrow_by": None if first is None else {"number": first.number, "measure": first.how},
-        "question": of.question.model_dump(mode="json"),
-        "asked_on": of.today.isoformat(),
+        "question": advice.question.model_dump(mode="json"),
+        "asked_on": advice.today.isoformat(),
     }
 
 
-def whole(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None) -> dict[str, Any]:
+def whole(
+    advice: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None
+) -> dict[str, Any]:
     """The record as one object that JSON can hold: its head, the answer and the tables beside it."""
-    about = {label.lower(): value for label, value in head(of, decider)}
-    found: dict[str, Any] = finite({"title": title(of), **about, "command": command, **as_object(of), **more})
+    about = {label.lower(): value for label, value in head(advice, decider)}
+    found: dict[str, Any] = finite({"title": title(advice), **about, "command": command, **as_object(advice), **more})
     return found
 
 
@@ -56,20 +58,20 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - nan
         return None
     if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [finite(one) for one in value]
+        return [finite(item) for item in value]
     return value
 
 
-def title(of: Advice) -> str:
+def title(advice: Advice) -> str:
     """What the record is called."""
-    return f"Decision record: {prose.title(of.question)}"
+    return f"Decision record: {prose.title(advice.question)}"
 
 
-def head(of: Advice, decider: str | None) -> list[tuple[str, str]]:
+def head(advice: Advice, decider: str | None) -> list[tuple[str, str]]:
     """What stands at a record's head."""
-    return [("Status", "proposed"), ("Date", of.today.isoformat()), ("Decider", decider or UNDECIDED)]
+    return [("Status", "proposed"), ("Date", advice.today.isoformat()), ("Decider", decider or UNDECIDED)]
 
 
 class Link(NamedTuple):
@@ -129,147 +131,162 @@ class Section:
     appendix: bool = False
 
 
-def sections(of: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None) -> list[Section]:
+def sections(
+    advice: Advice, more: Mapping[str, Sequence[Row]], command: str, decider: str | None = None
+) -> list[Section]:
     """The whole record: decision and consequences, context, options, reasons and evidence; then what backs them.
 
     * `more`: the tables beside the answer, by key. `command`: what repeats it. `decider`: who decides.
     """
     return [
         Section(
-            "Decision", [decision.sentence(of)], head(of, decider), figures={"days": _days(of), "energy": _split(of)}
+            "Decision",
+            [decision.sentence(advice)],
+            head(advice, decider),
+            figures={"days": _days(advice), "energy": _split(advice)},
         ),
-        Section("Consequences", [], decision.consequences(of)),
-        _context(of),
-        _options(of),
-        Section("Reasons", [*prose.ties(of), *filter(None, [decision.tag(of)]), decision.cost(of)]),
-        _evidence(of),
-        _repeated(of, command),
-        *_appendix(of, more),
+        Section("Consequences", [], decision.consequences(advice)),
+        _context(advice),
+        _options(advice),
+        Section("Reasons", [*prose.ties(advice), *filter(None, [decision.tag(advice)]), decision.cost(advice)]),
+        _evidence(advice),
+        _repeated(advice, command),
+        *_appendix(advice, more),
     ]
 
 
-def _context(of: Advice) -> Section:
-    return Section("Context", [of.question.note] if of.question.note else [], _question(of) + _required(of))
+def _context(advice: Advice) -> Section:
+    return Section(
+        "Context", [advice.question.note] if advice.question.note else [], _question(advice) + _required(advice)
+    )
 
 
-def _options(of: Advice) -> Section:
-    every, shown = decision.options(of), decision.first_options(of, OPTIONS)
-    left = len(every) - len(shown)
+def _options(advice: Advice) -> Section:
+    options, shown = decision.options(advice), decision.first_options(advice, OPTIONS)
+    left = len(options) - len(shown)
     sentences = [
         "A row stands for all choices of a cipher, whatever their tag, framing and implementation; ciphers of one rank "
         "that differ by their mode alone share a row. It shows the longest-lasting of them, or what is decided."
     ]
     if left > 0:
         sentences.append(f"{left} more {'row' if left == 1 else 'rows'} of lower rank: see All choices.")
-    if of.excluded:
-        ciphers = ", ".join(dict.fromkeys(one.choice.cipher for one in of.excluded))
+    if advice.excluded:
+        ciphers = ", ".join(dict.fromkeys(exclusion.choice.cipher for exclusion in advice.excluded))
         sentences.append(f"Excluded, all or in part: {ciphers}; see Excluded.")
-    return Section("Options considered", sentences, rows=[_option(of, one) for one in shown])
+    return Section("Options considered", sentences, rows=[_option(advice, option) for option in shown])
 
 
-def _days(of: Advice) -> DaysFigure:
+def _days(advice: Advice) -> DaysFigure:
     bars = [
         DaysBar(
-            f"{one.rank}. {one.name}",
-            one.place.seconds / DAY_s,
-            one.place.low_s / DAY_s,
-            one.place.high_s / DAY_s,
-            one.decided,
+            f"{first_option.rank}. {first_option.name}",
+            first_option.place.seconds / DAY_s,
+            first_option.place.low_s / DAY_s,
+            first_option.place.high_s / DAY_s,
+            first_option.decided,
         )
-        for one in decision.first_options(of, OPTIONS)
+        for first_option in decision.first_options(advice, OPTIONS)
     ]
-    return DaysFigure(bars, decision.without(of)["days"], of.evidence["answer"])
+    return DaysFigure(bars, decision.without(advice)["days"], advice.evidence["answer"])
 
 
-def _option(of: Advice, one: decision.Option) -> dict[str, Cell]:
-    choice = of.choices[one.place.number]
-    life = prose.span(one.place, in_hours=prose.short_lived(of.best))
+def _option(advice: Advice, option: decision.Option) -> dict[str, Cell]:
+    choice = advice.choices[option.place.number]
+    life = prose.span(option.place, in_hours=prose.short_lived(advice.best))
     return {
-        "option": f"{one.name} (decided)" if one.decided else one.name,
-        "rank": str(one.rank),
+        "option": f"{option.name} (decided)" if option.decided else option.name,
+        "rank": str(option.rank),
         life.unit: life.middle,
         "95 %": life.interval,
-        "choices": str(one.ways),
+        "choices": str(option.ways),
         "way": f"{choice.label}, by {choice.provider}",
         "cost evidence": choice.cost.evidence,
         "strength": f"{choice.security.strength_bits:g}",
     }
 
 
-def _split(of: Advice) -> SplitFigure:
-    shares = of.shares(decision.decided(of).number)
+def _split(advice: Advice) -> SplitFigure:
+    shares = advice.shares(decision.decided(advice).number)
     named = [(decision.PARTS[group], shares[group]) for group in SPLIT if shares[group] > 0]
-    return SplitFigure(of.strongest.label, named, of.evidence["answer"])
+    return SplitFigure(advice.strongest.label, named, advice.evidence["answer"])
 
 
-def _evidence(of: Advice) -> Section:
-    assumed = [f"Assumed: {sentence}." for sentence in of.inputs.assumed]
-    notes = [f"{note[0].upper()}{note[1:]}." for note in prose.notes(of)]
-    return Section("Evidence", [*assumed, *notes], [(what.capitalize(), kind) for what, kind in of.evidence.items()])
+def _evidence(advice: Advice) -> Section:
+    assumed = [f"Assumed: {sentence}." for sentence in advice.inputs.assumed]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in prose.notes(advice)]
+    return Section(
+        "Evidence", [*assumed, *notes], [(what.capitalize(), kind) for what, kind in advice.evidence.items()]
+    )
 
 
-def _repeated(of: Advice, command: str) -> Section:
+def _repeated(advice: Advice, command: str) -> Section:
     return Section(
         "How to repeat it",
         ["The samples come from the seed: the same command gives the same numbers."],
         [
             ("Command", command),
-            ("Seed", f"{of.question.seed}, {of.monte_carlo.draws:,} samples"),
+            ("Seed", f"{advice.question.seed}, {advice.monte_carlo.draws:,} samples"),
             ("wattlock", wattlock.__version__),
         ],
     )
 
 
-def _appendix(of: Advice, more: Mapping[str, Sequence[Row]]) -> list[Section]:
-    notes = {"experiments": _starts(of), "energy_first": [prose.BUDGET]}
-    beside = [
+def _appendix(advice: Advice, more: Mapping[str, Sequence[Row]]) -> list[Section]:
+    notes = {"experiments": _starts(advice), "energy_first": [prose.BUDGET]}
+    sections = [
         Section(TITLES[key], notes.get(key, []), rows=_plain(prose.described(key, rows)), appendix=True)
         for key, rows in more.items()
         if rows
     ]
     return [
-        _choices(of),
+        _choices(advice),
         Section(
             "Excluded",
-            [] if of.excluded else ["Nothing was."],
-            rows=_plain(_linked(of.excluded_frame.to_dicts())),
+            [] if advice.excluded else ["Nothing was."],
+            rows=_plain(_linked(advice.excluded_frame.to_dicts())),
             appendix=True,
         ),
         Section(
-            "What would narrow the answer", _narrower(of), rows=_plain(of.information_frame.to_dicts()), appendix=True
+            "What would narrow the answer",
+            _narrower(advice),
+            rows=_plain(advice.information_frame.to_dicts()),
+            appendix=True,
         ),
-        *beside,
-        *_by_code(of),
-        Section("Where the ciphers' costs come from", rows=_costs(of), appendix=True),
-        Section("Sources on security", rows=_sources(of), appendix=True),
-        Section("Legacy ciphers, for reference", _history(of), appendix=True),
+        *sections,
+        *_by_code(advice),
+        Section("Where the ciphers' costs come from", rows=_costs(advice), appendix=True),
+        Section("Sources on security", rows=_sources(advice), appendix=True),
+        Section("Legacy ciphers, for reference", _history(advice), appendix=True),
     ]
 
 
-def _by_code(of: Advice) -> Iterator[Section]:
-    rows = pricing.by_code_rows(of.inputs.priced, of.question)
+def _by_code(advice: Advice) -> Iterator[Section]:
+    rows = pricing.by_code_rows(advice.inputs.priced, advice.question)
     if rows:
         note = "The interval is of what is not known of the code on this device; the device card's own comes on top."
         yield Section(pricing.BY_CODE, [note], rows=_plain(rows), appendix=True)
 
 
-def _choices(of: Advice) -> Section:
-    left = len(of.places) - ALTERNATIVES
+def _choices(advice: Advice) -> Section:
+    left = len(advice.places) - ALTERNATIVES
     described = "1 more choice passes" if left == 1 else f"{left} more choices pass"
     return Section(
         "All choices",
         [
             "Days are medians with 95 % intervals; one rank holds choices that are tied.",
-            *(f"{name}: {title}." for name, title in prose.framing(of)),
+            *(f"{name}: {title}." for name, title in prose.framing(advice)),
             *([f"These are the first {ALTERNATIVES}; {described}, in this order after them."] if left > 0 else []),
         ],
-        rows=[dict(row) for row in prose.rows(of, ALTERNATIVES)],
+        rows=[dict(row) for row in prose.rows(advice, ALTERNATIVES)],
         appendix=True,
     )
 
 
-def _starts(of: Advice) -> list[str]:
-    return [f"Each starts from what is usual: {prose.named(usual(of))}.", *filter(None, [prose.without_gain(of)])]
+def _starts(advice: Advice) -> list[str]:
+    return [
+        f"Each starts from what is usual: {prose.named(usual(advice))}.",
+        *filter(None, [prose.without_gain(advice)]),
+    ]
 
 
 TITLES = {
@@ -288,18 +305,18 @@ def _linked(rows: Iterable[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _question(of: Advice) -> list[tuple[str, str]]:
-    question = of.question
+def _question(advice: Advice) -> list[tuple[str, str]]:
+    question = advice.question
     flows = (
         f"{flow.name}: {_sizes(flow)} every {spoken(flow.every)}, {DIRECTIONS[flow.direction]}"
         for flow in question.flow
     )
     found = [
         ("Traffic", "; ".join(flows)),
-        ("Device", of.inputs.name),
-        ("Radio", f"{of.inputs.sender.radio.name}, {of.inputs.sender.rest} between messages"),
-        ("Battery", f"{of.inputs.battery.battery.name}, by the {of.inputs.battery.model} model"),
-        ("Asleep", watts(of.inputs.draws.sleep_W)),
+        ("Device", advice.inputs.name),
+        ("Radio", f"{advice.inputs.sender.radio.name}, {advice.inputs.sender.rest} between messages"),
+        ("Battery", f"{advice.inputs.battery.battery.name}, by the {advice.inputs.battery.model} model"),
+        ("Asleep", watts(advice.inputs.draws.sleep_W)),
     ]
     if question.session:
         found.append(
@@ -329,8 +346,8 @@ def _sizes(flow: Flow) -> str:
     return " + ".join(f"{count} x {size_B} B" for size_B, count in flow.sizes)
 
 
-def _required(of: Advice) -> list[tuple[str, str]]:
-    floor = of.question.floor
+def _required(advice: Advice) -> list[tuple[str, str]]:
+    floor = advice.question.floor
     found = [
         ("Strength", f"{floor.strength:g} bits at least"),
         ("Authenticated", "yes" if floor.authenticated else "not asked"),
@@ -346,33 +363,33 @@ def _required(of: Advice) -> list[tuple[str, str]]:
     return found
 
 
-def _history(of: Advice) -> list[str]:
-    found = prose.history(of.history)
+def _history(advice: Advice) -> list[str]:
+    found = prose.history(advice.history)
     if not found:
         return ["None of the papers' ciphers is meant for messages of this size."]
     return ["What the papers advise, and why it is not followed. None of these was an option.", *found]
 
 
-def _narrower(of: Advice) -> list[str]:
-    if not of.information:
+def _narrower(advice: Advice) -> list[str]:
+    if not advice.information:
         return []
-    return [f"Measure first: {prose.narrower(of.information[0])}."]
+    return [f"Measure first: {prose.narrower(advice.information[0])}."]
 
 
-def _costs(of: Advice) -> list[dict[str, Cell]]:
-    described = pricing.rows(of.inputs.priced, of.question, slower=True)
+def _costs(advice: Advice) -> list[dict[str, Cell]]:
+    described = pricing.rows(advice.inputs.priced, advice.question, slower=True)
     if described:
         return _linked(described)
-    costs = {(choice.cost.cipher, choice.cost.provider): choice.cost for choice in of.choices}
+    costs = {(choice.cost.cipher, choice.cost.provider): choice.cost for choice in advice.choices}
     return [
         {"cipher": cost.cipher, "provider": cost.provider, "evidence": cost.evidence, "source": cost.source}
         for cost in costs.values()
     ]
 
 
-def _sources(of: Advice) -> list[dict[str, Cell]]:
+def _sources(advice: Advice) -> list[dict[str, Cell]]:
     found: dict[tuple[str, str], dict[str, Cell]] = {}
-    for choice in (of.choices[place.number] for place in of.places[:ALTERNATIVES]):
+    for choice in (advice.choices[place.number] for place in advice.places[:ALTERNATIVES]):
         for statement in choice.security.statements:
             row: dict[str, Cell] = {
                 "cipher": choice.cipher,

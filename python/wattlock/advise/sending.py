@@ -314,20 +314,20 @@ class Sender:
         return wifi_air.question(named, _group(packet), named.scenario.signal.numbers, 0)
 
 
-def sender(question: RadioOptions, device: Device | None, own: Path | None, assumed: list[str]) -> Sender:
+def sender(question: RadioOptions, device: Device | None, cards: Path | None, assumed: list[str]) -> Sender:
     """The radio that a question names, else the device's own, told in `assumed`.
 
-    * `own`: the user's folder of cards.
+    * `cards`: the user's folder of cards.
 
     Raises InputError where there is none, or the question asks of it what it can't do.
     """
     name = question.card or (device.card.radio if device else None)
     if name is None:
-        there = ", ".join(radio_cards.RADIOS.names(own))
+        there = ", ".join(radio_cards.RADIOS.names(cards))
         raise InputError("no radio is named, and the device's card names none", hint=f"--radio takes one of: {there}")
     if question.card is None:
         assumed.append(f"the radio is the device's own, {name}: none was given")
-    found = Sender(radio_cards.load(name, own), question)
+    found = Sender(radio_cards.load(name, cards), question)
     if found.rest == "idle" and not question.rest:
         assumed.append(f"the radio listens between messages: {name} has no sleep (radio.rest says otherwise)")
     powers = {sending.power_dBm for sending in found.radio.card.tx if sending.power_dBm is not None}

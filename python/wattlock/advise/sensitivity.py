@@ -39,17 +39,17 @@ class BreakingPoint(NamedTuple):
     looked_at: str
 
 
-def sensitivity(of: Advice, net: Toolbox | None) -> list[BreakingPoint]:
+def sensitivity(advice: Advice, net: Toolbox | None) -> list[BreakingPoint]:
     """The flips by message size, rate and signal; by battery there is none, and why."""
-    choices = [of.choices[place.number] for place in of.places[:CHOICES]]
-    few = _few(of.monte_carlo)
+    choices = [advice.choices[place.number] for place in advice.places[:CHOICES]]
+    few = _few(advice.monte_carlo)
     found = []
-    for variable, now, points in _variables(of):
+    for variable, now, points in _variables(advice):
         at = then = None
         looked_at = []
         for described, question in points:
             try:
-                winner = _winner(of, question, choices, few, net)
+                winner = _winner(advice, question, choices, few, net)
             except InputError as error:
                 looked_at.append(f"{described} (not carried: {error})")
                 continue
@@ -61,7 +61,7 @@ def sensitivity(of: Advice, net: Toolbox | None) -> list[BreakingPoint]:
     found.append(
         BreakingPoint(
             "battery",
-            of.inputs.battery.battery.name,
+            advice.inputs.battery.battery.name,
             None,
             None,
             "any: on every battery the charge of who draws less lasts longer, up to its shelf life",
@@ -70,24 +70,24 @@ def sensitivity(of: Advice, net: Toolbox | None) -> list[BreakingPoint]:
     return found
 
 
-def pareto(of: Advice) -> list[dict[str, Any]]:
+def pareto(advice: Advice) -> list[dict[str, Any]]:
     """The choices on the front of strength, days and latency in some draws, with the share of the draws."""
-    places = of.places[:CHOICES]
+    places = advice.places[:CHOICES]
     numbers = [place.number for place in places]
-    power = 1 / of.life_s[numbers][:, :DRAWS]
-    strength = np.array([of.choices[number].security.strength_bits for number in numbers])
-    quick = -np.nan_to_num(np.array([of.loads[number].latency_s for number in numbers]), nan=np.inf)
+    power = 1 / advice.life_s[numbers][:, :DRAWS]
+    strength = np.array([advice.choices[number].security.strength_bits for number in numbers])
+    quick = -np.nan_to_num(np.array([advice.loads[number].latency_s for number in numbers]), nan=np.inf)
     share = front.front(power.T, strength, quick).mean(axis=0)
     # By what they draw: days that a shelf life ends tell nothing apart.
-    watts = np.array([of.loads[number].total_W for number in numbers])
+    watts = np.array([advice.loads[number].total_W for number in numbers])
     profile = {number: name for name, number in front.profiles(watts, strength).items()}
     rows: list[dict[str, Any]] = [
         {
-            "choice": of.choices[place.number].label,
-            "provider": of.choices[place.number].provider,
+            "choice": advice.choices[place.number].label,
+            "provider": advice.choices[place.number].provider,
             "strength_bits": float(strength[row]),
             "days": place.seconds / DAY_s,
-            "latency_s": of.loads[place.number].latency_s,
+            "latency_s": advice.loads[place.number].latency_s,
             "on_front": float(share[row]),
             "profile": profile.get(row, ""),
         }
@@ -97,26 +97,31 @@ def pareto(of: Advice) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda row: row["on_front"], reverse=True)
 
 
-def _variables(of: Advice) -> Iterator[tuple[str, str, list[tuple[str, Question]]]]:
-    question = of.question
+def _variables(advice: Advice) -> Iterator[tuple[str, str, list[tuple[str, Question]]]]:
+    question = advice.question
     size_B, _ = question.flow[0].rates[0]
-    by_nearness = sorted(FACTORS, key=lambda one: abs(np.log(one)))
-    sizes = [(f"{max(1, round(size_B * one))} B", _sized(question, one)) for one in by_nearness]
+    by_nearness = sorted(FACTORS, key=lambda factor: abs(np.log(factor)))
+    sizes = [(f"{max(1, round(size_B * number))} B", _sized(question, number)) for number in by_nearness]
     yield "message", f"{size_B} B", sizes
-    every = question.flow[0].every
-    rates = sorted(RATES, key=lambda one: abs(np.log(one)))
-    yield "every", spoken(every), [(spoken(every / one), _faster(question, one)) for one in rates]
+    interval_s = question.flow[0].every
+    rates = sorted(RATES, key=lambda factor: abs(np.log(factor)))
+    yield "every", spoken(interval_s), [(spoken(interval_s / rate), _faster(question, rate)) for rate in rates]
     radio = question.radio
     if radio.rssi_dBm is not None:
-        weaker = [radio.rssi_dBm - one for one in WEAKER_dB]
+        weaker = [radio.rssi_dBm - weaker_dB for weaker_dB in WEAKER_dB]
         points = [
-            (f"{one:g} dBm", changed(question, {"radio": radio.model_copy(update={"rssi_dBm": one})})) for one in weaker
+            (f"{weaker_dB:g} dBm", changed(question, {"radio": radio.model_copy(update={"rssi_dBm": weaker_dB})}))
+            for weaker_dB in weaker
         ]
         yield "signal", f"{radio.rssi_dBm:g} dBm", points
-    elif of.inputs.sender.technology != "802.11" and not of.inputs.sender.advertising:
-        worse = [one for one in BIT_ERRORS if one > radio.bit_errors]
+    elif advice.inputs.sender.technology != "802.11" and not advice.inputs.sender.advertising:
+        worse = [bit_error_rate for bit_error_rate in BIT_ERRORS if bit_error_rate > radio.bit_errors]
         points = [
-            (f"{one:g}", changed(question, {"radio": radio.model_copy(update={"bit_errors": one})})) for one in worse
+            (
+                f"{bit_error_rate:g}",
+                changed(question, {"radio": radio.model_copy(update={"bit_errors": bit_error_rate})}),
+            )
+            for bit_error_rate in worse
         ]
         yield "bit errors", f"{radio.bit_errors:g}", points
 
@@ -140,24 +145,26 @@ def _faster(question: Question, by: float) -> Question:
     return changed(question, {"flow": [flow.model_copy(update={"every": flow.every / by}) for flow in question.flow]})
 
 
-def _winner(of: Advice, question: Question, choices: list[Choice], few: MonteCarlo, net: Toolbox | None) -> str | None:
+def _winner(
+    advice: Advice, question: Question, choices: list[Choice], few: MonteCarlo, net: Toolbox | None
+) -> str | None:
     """Who beats the first choice there; None where it holds.
 
     Raises InputError where the radio can't carry that traffic or the battery not that load.
     """
-    sender = of.inputs.sender
-    if question.radio is not of.question.radio:
+    sender = advice.inputs.sender
+    if question.radio is not advice.question.radio:
         sender = Sender(sender.radio, question.radio)
     spent = sender.evaluate(days.needed(question, choices, sender), net)
-    loads = [days.load(question, one, sender, of.inputs.draws, spent) for one in choices]
+    loads = [days.load(question, choice, sender, advice.inputs.draws, spent) for choice in choices]
     carried = [number for number, load in enumerate(loads) if load.busy <= 1 and load.sending <= sender.band.duty_cycle]
     if not carried:
         times = min(max(load.busy, load.sending / sender.band.duty_cycle) for load in loads)
         raise InputError(f"the radio would need {times:.3g} times the time that the clock or the band allows")
-    life_s = days.seconds([loads[number] for number in carried], few, of.inputs.battery)
+    life_s = days.seconds([loads[number] for number in carried], few, advice.inputs.battery)
     lives = dict(zip(carried, life_s, strict=True))
     best = max(carried, key=lambda number: float(np.median(lives[number])))
-    held = choices.index(of.choices[of.best.number])
+    held = choices.index(advice.choices[advice.best.number])
     if held in carried and (best == held or tied(lives[best], lives[held])):
         return None
     return choices[best].label
@@ -185,28 +192,28 @@ def changed(question: Question, changes: Mapping[str, Any]) -> Question:
     return question.model_copy(update=dict(changes))
 
 
-def loads(of: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox | None) -> list[Load]:
+def loads(advice: Advice, variants: Sequence[tuple[Question, Choice]], net: Toolbox | None) -> list[Load]:
     """What variants ask of the battery; all packets that are new are asked of the link at once.
 
     * `net`: the toolbox, needed for Wi-Fi alone.
     """
-    sender = of.inputs.sender
-    packets = [one for question, choice in variants for one in days.needed(question, [choice], sender)]
+    sender = advice.inputs.sender
+    packets = [packet for question, choice in variants for packet in days.needed(question, [choice], sender)]
     spent = sender.evaluate(packets, net)
-    return [days.load(question, choice, sender, of.inputs.draws, spent) for question, choice in variants]
+    return [days.load(question, choice, sender, advice.inputs.draws, spent) for question, choice in variants]
 
 
-def lives(of: Advice, every: Sequence[Load]) -> Array:
+def lives(advice: Advice, loads: Sequence[Load]) -> Array:
     """Seconds of battery, as (loads, draws)."""
-    return days.seconds(every, of.monte_carlo, of.inputs.battery)
+    return days.seconds(loads, advice.monte_carlo, advice.inputs.battery)
 
 
-def charges(of: Advice, every: Sequence[Load]) -> Array:
+def charges(advice: Advice, loads: Sequence[Load]) -> Array:
     """Seconds that the charge alone lasts, as (loads, draws)."""
-    return days.by_charge(every, of.monte_carlo, of.inputs.battery)
+    return days.by_charge(loads, advice.monte_carlo, advice.inputs.battery)
 
 
-def usual(of: Advice) -> Choice:
+def usual(advice: Advice) -> Choice:
     """The choice that experiments start from: the usual cipher that passes, its nonce sent whole, its tag whole."""
 
     def far(choice: Choice) -> tuple[int, ...]:
@@ -221,5 +228,5 @@ def usual(of: Advice) -> Choice:
             int(choice.cost.accelerator),
         )
 
-    whole = [one for one in of.choices if one.frame.amortised_bits is None]
-    return min(whole or of.choices, key=far)
+    whole = [choice for choice in advice.choices if choice.frame.amortised_bits is None]
+    return min(whole or advice.choices, key=far)

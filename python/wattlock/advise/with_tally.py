@@ -21,19 +21,24 @@ class Days(NamedTuple):
     stands: str
 
 
-def days(of: Advice) -> Days:
+def days(advice: Advice) -> Days:
     """Of an answer to a question that allows tally."""
-    tally = [place for place in of.places if of.choices[place.number].framing == "tally"]
-    (other, *_) = [place for place in of.places if place not in tally]
+    tally = [place for place in advice.places if advice.choices[place.number].framing == "tally"]
+    (other, *_) = [place for place in advice.places if place not in tally]
     if not tally:
-        return Days(other.seconds / DAY_s, None, None, _why_not(of))
+        return Days(other.seconds / DAY_s, None, None, _why_not(advice))
     best = tally[0]
-    ratio = float(np.median(of.life_s[best.number] / of.life_s[other.number]))
-    stands = "with" if of.best == best else "without"
+    ratio = float(np.median(advice.life_s[best.number] / advice.life_s[other.number]))
+    stands = "with" if advice.best == best else "without"
     return Days(other.seconds / DAY_s, best.seconds / DAY_s, 100 * (ratio - 1), stands)
 
 
-def _why_not(of: Advice) -> str:
+def _why_not(advice: Advice) -> str:
     """What is said against tally, without its name."""
-    said = [reason.says for one in of.excluded if one.choice.framing == "tally" for reason in one.reasons]
-    return said[0].removeprefix("tally").lstrip(": ") if said else "no choice"
+    reasons = [
+        reason.says
+        for exclusion in advice.excluded
+        if exclusion.choice.framing == "tally"
+        for reason in exclusion.reasons
+    ]
+    return reasons[0].removeprefix("tally").lstrip(": ") if reasons else "no choice"

@@ -61,34 +61,34 @@ def changes(log_costs: Sequence[float], errors: Sequence[float], seed: int = SEE
       otherwise taken as independent and alike.
     * A change that is found parts the series, and either side is looked at in the same way, up to its neighbours.
     """
-    values, own = np.asarray(log_costs, dtype=np.float64), np.asarray(errors, dtype=np.float64)
-    places = _places(values, own, 0, np.random.default_rng(seed))
+    values, own_errors = np.asarray(log_costs, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    places = _places(values, own_errors, 0, np.random.default_rng(seed))
     ends = [0, *(place for place, _ in places), len(values)]
     return [
-        _described(values[before:after], own[before:after], before, p_value)
+        _described(values[before:after], own_errors[before:after], before, p_value)
         for before, after, (_, p_value) in zip(ends[:-2], ends[2:], places, strict=True)
     ]
 
 
-def _places(values: Array, own: Array, start: int, draws: np.random.Generator) -> list[tuple[int, float]]:
+def _places(values: Array, own_errors: Array, start: int, draws: np.random.Generator) -> list[tuple[int, float]]:
     """Places of changes with their p-values."""
     if len(values) < LEAST_RUNS:
         return []
-    variances = _spread(values, own) ** 2 + own**2
+    variances = _spread(values, own_errors) ** 2 + own_errors**2
     weights, deviations = 1 / variances, np.sqrt(variances)
     centred = values - (values * weights).sum() / weights.sum()
     gains = _gains(centred[None], weights[None])[0]
     order = draws.permuted(np.tile(np.arange(len(values)), (PERMUTATIONS, 1)), axis=1)
     in_place = (centred / deviations)[order] * deviations, np.broadcast_to(weights, order.shape)
-    others = [_gains(*one).max(axis=1) for one in ((centred[order], weights[order]), in_place)]
+    others = [_gains(*pair).max(axis=1) for pair in ((centred[order], weights[order]), in_place)]
     # The same sums in another order differ in their last digits.
-    above = max(np.count_nonzero(one >= gains.max() * (1 - 1e-9)) for one in others)
+    above = max(np.count_nonzero(value >= gains.max() * (1 - 1e-9)) for value in others)
     p_value = float(1 + above) / (PERMUTATIONS + 1)
     if p_value > LEVEL:
         return []
     cut = LEAST_SIDE + int(gains.argmax())
-    before = _places(values[:cut], own[:cut], start, draws)
-    return [*before, (start + cut, p_value), *_places(values[cut:], own[cut:], start + cut, draws)]
+    before = _places(values[:cut], own_errors[:cut], start, draws)
+    return [*before, (start + cut, p_value), *_places(values[cut:], own_errors[cut:], start + cut, draws)]
 
 
 def _gains(values: Array, weights: Array) -> Array:
@@ -105,7 +105,7 @@ def _cut(sums: Array) -> Array:
     return sums[:, LEAST_SIDE - 1 : sums.shape[1] - LEAST_SIDE]
 
 
-def _spread(values: Array, own: Array) -> float:
+def _spread(values: Array, own_errors: Array) -> float:
     """The spread between runs beyond their own errors, by moments, found by halving; a step is a part of it.
 
     Source: R. Paule and J. Mandel, Consensus values and weighting factors, Journal of Research of the National Bureau
@@ -114,15 +114,15 @@ def _spread(values: Array, own: Array) -> float:
     low, high = SMALLEST_SPREAD, max(float(values.std(ddof=1)), SMALLEST_SPREAD)
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
-        weights = 1 / (middle**2 + own**2)
+        weights = 1 / (middle**2 + own_errors**2)
         squares = float((weights * (values - (values * weights).sum() / weights.sum()) ** 2).sum())
         low, high = (middle, high) if squares > len(values) - 1 else (low, middle)
     return low
 
 
-def _described(values: Array, own: Array, start: int, p_value: float) -> Change:
+def _described(values: Array, own_errors: Array, start: int, p_value: float) -> Change:
     """The one change of a part of the series."""
-    chances, gaps, widths = _posterior(values - values.mean(), own)
+    chances, gaps, widths = _posterior(values - values.mean(), own_errors)
     places = chances.sum(axis=0)
     best = int(places.argmax())
     first, last = _shortest(places)
@@ -131,7 +131,7 @@ def _described(values: Array, own: Array, start: int, p_value: float) -> Change:
     return Change(begin + best, begin + first, begin + last, ratio, low, high, p_value)
 
 
-def _posterior(values: Array, own: Array) -> tuple[Array, Array, Array]:
+def _posterior(values: Array, own_errors: Array) -> tuple[Array, Array, Array]:
     """Of each spread (row) and place: its probability, and the mean and deviation of the step's log.
 
     Spread, place and both means have uniform priors (A. Gelman, Prior distributions for variance parameters in
@@ -140,7 +140,7 @@ def _posterior(values: Array, own: Array) -> tuple[Array, Array, Array]:
     """
     largest = max(2 * float(values.std(ddof=1)), 10 * SMALLEST_SPREAD)
     spreads = np.geomspace(max(largest / 1000, SMALLEST_SPREAD), largest, SPREADS)
-    weights = 1 / (spreads[:, None] ** 2 + own[None] ** 2)
+    weights = 1 / (spreads[:, None] ** 2 + own_errors[None] ** 2)
     sums, firsts, squares = (np.cumsum(weights * values**power, axis=1) for power in range(3))
     before, moment = _cut(sums), _cut(firsts)
     after, moment_after = sums[:, -1:] - before, firsts[:, -1:] - moment

@@ -110,7 +110,7 @@ def compare(
         first = {name: pair[name] for name in a.columns}
         second = {name: pair.get(f"{name}.b", pair[name]) for name in a.columns}
         row = {name: first[name] for name in ("cipher", *FACTORS)}
-        row |= {f"{name}_{side}": one[name] for side, one in (("a", first), ("b", second)) for name in SIDE}
+        row |= {f"{name}_{side}": row[name] for side, row in (("a", first), ("b", second)) for name in SIDE}
         known = paired.get((first["case"], second["case"])) if paired else None
         rows.append(row | _energies(first, second, rules) | _judged(first, second, rules, known))
     return pl.DataFrame(rows, schema=columns)
@@ -184,8 +184,8 @@ def compare_core_classes(
     first, *others = core_classes(estimates)
     # One meter measured both: its gain cancels. Cycles of two kinds of core are not alike.
     rules = Rules(smallest, excess=excess, quantity="time", one_meter=True)
-    of = {name: rows.filter(pl.col("core_class") == name) for name in (first, *others)}
-    return pl.concat([compare(of[first], of[name], SAME_BUT_CORE, rules) for name in others])
+    by_class = {name: rows.filter(pl.col("core_class") == name) for name in (first, *others)}
+    return pl.concat([compare(by_class[first], by_class[name], SAME_BUT_CORE, rules) for name in others])
 
 
 AFTER_PAUSE = "after-pause"
@@ -202,5 +202,5 @@ def compare_after_pause(
     * Returns no row where the run has no such pair. What a card makes joules of is time, and no joules are compared.
     """
     rows = estimates.join(across.select("case", "deviation"), on="case", how="left", maintain_order="left")
-    of = {level: rows.filter(pl.col("readiness") == level) for level in (STEADY, AFTER_PAUSE)}
-    return compare(of[STEADY], of[AFTER_PAUSE], SAME_BUT_READINESS, Rules(smallest))
+    by_class = {level: rows.filter(pl.col("readiness") == level) for level in (STEADY, AFTER_PAUSE)}
+    return compare(by_class[STEADY], by_class[AFTER_PAUSE], SAME_BUT_READINESS, Rules(smallest))

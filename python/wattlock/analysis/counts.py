@@ -214,10 +214,10 @@ def _side(frame: pl.DataFrame, keys: Sequence[str], provider: str | None, mixes:
     parts = [[{"class": name, "count": n} for name, n in mixes.get(case, {}).items()] for case in counted["case"]]
     mix = pl.Series(parts, dtype=pl.List(pl.Struct({"class": pl.String, "count": pl.Int64})))
     counted = counted.with_columns(pl.col("aad_B").fill_null(0), mix=mix)
-    own = counted if provider is None else counted.filter(pl.col("provider") == provider)
-    valued = [name for name in ENERGY if name in own.columns]
+    side_rows = counted if provider is None else counted.filter(pl.col("provider") == provider)
+    valued = [name for name in ENERGY if name in side_rows.columns]
     named = [] if "provider" in keys else ["provider"]
-    return own.select(*keys, *named, *SIDE, "cycles_low", "cycles_high", "cycles_error_percent", "mix", *valued)
+    return side_rows.select(*keys, *named, *SIDE, "cycles_low", "cycles_high", "cycles_error_percent", "mix", *valued)
 
 
 def more_than(compared: pl.DataFrame, share: float) -> pl.DataFrame:

@@ -57,7 +57,7 @@ def crossover(
         raise InputError(
             f"a crossover needs {FEWEST_SIZES} sizes, there are {len(size)}", hint="measure more payload_B"
         )
-    (cost_a, sigma_a), (cost_b, sigma_b) = ([np.asarray(one, dtype=float) for one in side] for side in (a, b))
+    (cost_a, sigma_a), (cost_b, sigma_b) = ([np.asarray(size, dtype=float) for size in side] for side in (a, b))
     gap = cost_a - cost_b
     if systematic:
         gaps = ends(cost_a, sigma_a) - ends(cost_b, sigma_b)[::-1]
@@ -143,8 +143,8 @@ def crossings(estimates: pl.DataFrame, looks: Sequence[int]) -> list[str]:
 
 def _costs(rows: pl.DataFrame, sizes: Sequence[int]) -> tuple[Array, Array]:
     """Time and the standard error of its logarithm at each size."""
-    told = rows.filter(pl.col("payload_B").is_in(list(sizes))).sort("payload_B")
-    return told["time_ns"].to_numpy(), log_sigma(told["half_width_percent"].to_numpy())
+    measured = rows.filter(pl.col("payload_B").is_in(list(sizes))).sort("payload_B")
+    return measured["time_ns"].to_numpy(), log_sigma(measured["half_width_percent"].to_numpy())
 
 
 def _words(found: Crossover, sizes: Sequence[int]) -> str:

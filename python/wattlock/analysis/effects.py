@@ -37,7 +37,7 @@ class Ratio(NamedTuple):
     @property
     def percent(self) -> tuple[float, float, float]:
         """How much more the numerator costs, with the ends of the interval."""
-        value, low, high = (100 * (one - 1) for one in self)
+        value, low, high = (100 * (end - 1) for end in self)
         return value, low, high
 
 
@@ -60,9 +60,9 @@ def mean(ratios: Sequence[Ratio], *, systematic: bool = False) -> Ratio:
 
     * `systematic`: as of `ratio`; the mean of such errors is no smaller than they are.
     """
-    logs = [one.log for one in ratios]
+    logs = [ratio.log for ratio in ratios]
     count, middle = len(logs), sum(logs) / len(logs)
-    within = joined([one.sigma for one in ratios], systematic=systematic) / count * COVERAGE
+    within = joined([ratio.sigma for ratio in ratios], systematic=systematic) / count * COVERAGE
     spread = math.sqrt(sum((log - middle) ** 2 for log in logs) / (count - 1)) if count > 1 else 0.0
     between = t_quantile(count - 1, 1 - LEVEL / 2) * spread / math.sqrt(count) if count > 1 else 0.0
     factor = math.exp(joined([within, between], systematic=systematic))

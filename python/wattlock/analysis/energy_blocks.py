@@ -203,11 +203,11 @@ def block_length_ns(update_period_ns: int, quantum_nJ: float, power_W: float, le
     return max(least_ns, 5 * update_period_ns, math.ceil(both_ns / (math.sqrt(6) * percent / 100)))
 
 
-def ratio(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[float, float, float]:
+def ratio(block: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[float, float, float]:
     """How many times the energy of `other` one takes, with its 95 % interval: rows of `estimates` of one meter.
 
     The gain is the same in both and cancels: the random parts alone are joined, in squares of the logarithms.
     """
-    middle = one["energy_uJ"] / other["energy_uJ"]
-    width = math.hypot(*(math.log1p(row["energy_random_percent"] / 100) for row in (one, other)))
+    middle = block["energy_uJ"] / other["energy_uJ"]
+    width = math.hypot(*(math.log1p(row["energy_random_percent"] / 100) for row in (block, other)))
     return middle, middle * math.exp(-width), middle * math.exp(width)

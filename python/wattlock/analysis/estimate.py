@@ -144,10 +144,10 @@ def _joined(summaries: pl.DataFrame) -> pl.DataFrame:
 def errors_of(summaries: pl.DataFrame) -> np.ndarray:
     """The standard error of each process's value: what few batches scatter leans on what the case's batches do."""
     kept = pl.col("kept").clip(1)
-    own = pl.col("error").fill_null(0.0).pow(2) * kept
-    common = own.median().over("case")
+    own_variance = pl.col("error").fill_null(0.0).pow(2) * kept
+    common = own_variance.median().over("case")
     freedom = (kept - 1).cast(pl.Float64)
-    scatter = (freedom * own + COMMON_WEIGHT * common) / (freedom + COMMON_WEIGHT)
+    scatter = (freedom * own_variance + COMMON_WEIGHT * common) / (freedom + COMMON_WEIGHT)
     return summaries.select(error=(scatter / kept).sqrt())["error"].to_numpy()
 
 
@@ -339,10 +339,10 @@ def consensus(values: Array, errors: Array) -> Consensus:
     """
     kept = _near(values, errors)
     measured = np.where(kept, values, 0.0)
-    own = np.where(kept, np.maximum(errors, LEAST_ERROR), 1.0) ** 2
+    variance = np.where(kept, np.maximum(errors, LEAST_ERROR), 1.0) ** 2
     count = kept.sum(axis=1)
-    between = _between(measured, own, kept, count)
-    weight = np.where(kept, 1 / (between[:, None] + own), 0.0)
+    between = _between(measured, variance, kept, count)
+    weight = np.where(kept, 1 / (between[:, None] + variance), 0.0)
     total = np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
     mean = np.where(count > 0, (weight * measured).sum(axis=1) / total, np.nan)
     scatter = np.where(kept, weight * (measured - mean[:, None]) ** 2, 0.0).sum(axis=1)
@@ -378,11 +378,11 @@ def _median(values: Array, there: NDArray[np.bool_]) -> Array:
     return np.where(count > 0, (low + high) / 2, 0.0)
 
 
-def _between(values: Array, own: Array, kept: NDArray[np.bool_], count: NDArray[np.int64]) -> Array:
+def _between(values: Array, variance: Array, kept: NDArray[np.bool_], count: NDArray[np.int64]) -> Array:
     """The variance between processes at which the weighted squares are what they are expected to be; 0 where less."""
 
     def excess(between: Array) -> Array:
-        weight = np.where(kept, 1 / (between[:, None] + own), 0.0)
+        weight = np.where(kept, 1 / (between[:, None] + variance), 0.0)
         mean = (weight * values).sum(axis=1) / np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
         squares = np.where(kept, weight * (values - mean[:, None]) ** 2, 0.0)
         return np.asarray(squares.sum(axis=1) - (count - 1), dtype=np.float64)

@@ -19,7 +19,7 @@ def front(energy: ArrayLike, *strengths: ArrayLike) -> Mask:
     * `energy`: to be small, of shape (choices) or (draws, choices); `strengths`: to be great, of shape (choices).
     """
     costs = np.asarray(energy, dtype=float)
-    gains = np.stack([np.asarray(one, dtype=float) for one in strengths])
+    gains = np.stack([np.asarray(strength, dtype=float) for strength in strengths])
     as_strong = np.all(gains[:, :, None] >= gains[:, None, :], axis=0)
     stronger = as_strong & np.any(gains[:, :, None] > gains[:, None, :], axis=0)
     mine, theirs = costs[..., None, :], costs[..., :, None]
@@ -38,7 +38,7 @@ def probability(energy: ArrayLike, sigma: ArrayLike, *strengths: ArrayLike) -> A
 def least_for_each(group: Sequence[int], energy: ArrayLike) -> Mask:
     """The rule of toldinas: of each group (there, the key) the choice of least energy, whatever else it has."""
     groups, costs = np.asarray(group), np.asarray(energy, dtype=float)
-    return np.array([cost <= costs[groups == one].min() for one, cost in zip(groups, costs, strict=True)])
+    return np.array([cost <= costs[groups == group].min() for group, cost in zip(groups, costs, strict=True)])
 
 
 def profiles(energy: ArrayLike, strength: ArrayLike) -> dict[str, int]:

@@ -203,9 +203,9 @@ def uncut() -> pl.Expr:
     Up to a third of the batches may be cut, so the median and the lower half, which turns do not reach, say how long a
     batch is and how far it scatters: Tukey's fence drawn from there, and never nearer than a turn.
     """
-    log, of = pl.col("log"), ("visited", "segment", "whole")
-    median = log.median().over(of)
-    scatter = 4 * (median - log.quantile(0.25, "linear").over(of))
+    log, places = pl.col("log"), ("visited", "segment", "whole")
+    median = log.median().over(places)
+    scatter = 4 * (median - log.quantile(0.25, "linear").over(places))
     return log <= median + pl.max_horizontal(scatter, TURN)
 
 
@@ -370,11 +370,11 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     within = pl.col("within") | ~pl.col("within").any().over("visited", "segment")
     known = known.with_columns(weight=within.cast(pl.Float64))
     by_place = _by_place(known.drop("row", strict=False).with_row_index("row"))
-    own = pl.int_range(pl.len()).is_in(by_place["row"].implode())
+    is_own = pl.int_range(pl.len()).is_in(by_place["row"].implode())
     return known.with_columns(
         known["weight"].scatter(by_place["row"], by_place["weight"]),
         # Where places differ a round scatters about the mean of its place.
-        centre=pl.when(own).then("place").otherwise(-1),
+        centre=pl.when(is_own).then("place").otherwise(-1),
     )
 
 

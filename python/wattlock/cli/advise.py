@@ -193,7 +193,7 @@ def advise(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Any key of a profile, as floor.tag=96 or flow[0].every=9s."),
     ] = None,
-    beside: AdviceExtras = AdviceExtras(),
+    extras: AdviceExtras = AdviceExtras(),
     filed: Filed = Filed(),
     shown: AdviceForms = AdviceForms(),
     sampling: Sampling = Sampling(),
@@ -229,7 +229,7 @@ def advise(
         check(filed.record)
     elif filed.decider is not None:
         raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
-    _refuse_mismatched(shown, beside, called(context))
+    _refuse_mismatched(shown, extras, called(context))
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     from wattlock.advise.answer import advise as answer
     from wattlock.advise.question import Traffic as Messages
@@ -237,29 +237,29 @@ def advise(
 
     question = asked(profile, Messages(**asdict(traffic)), described, changes)
 
-    of = answer(question, own=cards, allow_assumed=allow_assumed, target=chosen())
-    more = _more(of, cards, beside.all() if shown.explain and shown.form is Format.table else beside)
+    advice = answer(question, cards=cards, allow_assumed=allow_assumed, target=chosen())
+    more = _more(advice, cards, extras.all() if shown.explain and shown.form is Format.table else extras)
     if filed.record is not None:
-        for path in write(of, more, filed.record, filed.decider):
+        for path in write(advice, more, filed.record, filed.decider):
             echo(f"wrote {path}", err=True)
-    _print(of, more, shown, _plan(of, beside) if beside.plan else None)
+    _print(advice, more, shown, _plan(advice, extras) if extras.plan else None)
 
 
-def _refuse_mismatched(shown: AdviceForms, beside: AdviceExtras, named: dict[str, Any]) -> None:
+def _refuse_mismatched(shown: AdviceForms, extras: AdviceExtras, named: dict[str, Any]) -> None:
     """Raises InputError where one option leaves another nothing to do."""
     if shown.why is not None and (shown.explain or shown.form is Format.csv):
         raise InputError(
             "--why answers in sentences, in place of the table", hint="give it alone or with --format json"
         )
-    if beside.plan and shown.form is Format.csv:
+    if extras.plan and shown.form is Format.csv:
         raise InputError("--plan is no table of choices", hint="print it with --format json")
-    if "--within" in named and not beside.plan:
+    if "--within" in named and not extras.plan:
         raise InputError("--within is how narrow a plan makes the days", hint="give it with --plan")
 
 
-def _plan(of: Advice, beside: AdviceExtras) -> dict[str, Any]:
+def _plan(advice: Advice, extras: AdviceExtras) -> dict[str, Any]:
 
-    return planned(of, beside.within / 100)
+    return planned(advice, extras.within / 100)
 
 
 def _described(priced: CostOptions, parts: HardwareOptions, required: Required) -> dict[str, Any]:
@@ -282,29 +282,29 @@ def _described(priced: CostOptions, parts: HardwareOptions, required: Required) 
     }
 
 
-def _more(of: Advice, own: Path | None, beside: AdviceExtras) -> dict[str, list[dict[str, Any]]]:
+def _more(advice: Advice, cards: Path | None, extras: AdviceExtras) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the answer, by key."""
     from wattlock.targets import toolbox
 
     program = toolbox.find()
     more: dict[str, list[dict[str, Any]]] = {}
-    if beside.experiments or beside.attempt:
+    if extras.experiments or extras.attempt:
         from wattlock.advise import experiments
         from wattlock.advise.experiments import budgets
         from wattlock.advise.experiments import rows as energy_first_rows
 
-        if beside.attempt != ENERGY_FIRST:
-            found = experiments.experiments(of, program, beside.attempt)
-            more["experiments"] = [experiments.row(one) for one in found]
-        if beside.attempt in {None, ENERGY_FIRST}:
-            more["energy_first"] = energy_first_rows(budgets(of, program, own))
-    if beside.pareto or beside.sensitivity:
+        if extras.attempt != ENERGY_FIRST:
+            found = experiments.experiments(advice, program, extras.attempt)
+            more["experiments"] = [experiments.row(experiment) for experiment in found]
+        if extras.attempt in {None, ENERGY_FIRST}:
+            more["energy_first"] = energy_first_rows(budgets(advice, program, cards))
+    if extras.pareto or extras.sensitivity:
         from wattlock.advise import sensitivity
 
-        if beside.pareto:
-            more["pareto"] = sensitivity.pareto(of)
-        if beside.sensitivity:
-            more["sensitivity"] = [one._asdict() for one in sensitivity.sensitivity(of, program)]
+        if extras.pareto:
+            more["pareto"] = sensitivity.pareto(advice)
+        if extras.sensitivity:
+            more["sensitivity"] = [point._asdict() for point in sensitivity.sensitivity(advice, program)]
     return more
 
 
@@ -320,32 +320,34 @@ def _list(form: Format) -> None:
     print_table(pl.DataFrame(rows, schema={"profile": pl.String, "title": pl.String}), form)
 
 
-def _print(of: Advice, more: dict[str, list[dict[str, Any]]], shown: AdviceForms, plan: dict[str, Any] | None) -> None:
+def _print(
+    advice: Advice, more: dict[str, list[dict[str, Any]]], shown: AdviceForms, plan: dict[str, Any] | None
+) -> None:
     from wattlock.advise.record import as_object, finite
 
-    asked_after = {"why": _why(of, shown.why)} if shown.why is not None else {}
+    asked_after = {"why": _why(advice, shown.why)} if shown.why is not None else {}
     if shown.form is Format.json:
         planned = {"plan": plan} if plan else {}
-        echo(json.dumps(finite(as_object(of) | more | asked_after | planned), ensure_ascii=False))
+        echo(json.dumps(finite(as_object(advice) | more | asked_after | planned), ensure_ascii=False))
     elif shown.form is Format.csv:
-        print_table(of.ranked, shown.form)
+        print_table(advice.ranked, shown.form)
     elif asked_after:
-        why_not(of, asked_after["why"])
+        why_not(advice, asked_after["why"])
     elif shown.explain:
-        explained(of, more, shown.top)
+        explained(advice, more, shown.top)
     else:
-        one_screen(of, more, shown.top)
+        one_screen(advice, more, shown.top)
     if plan and shown.form is Format.table:
         show(plan)
 
 
-def _why(of: Advice, cipher: str) -> list[str]:
+def _why(advice: Advice, cipher: str) -> list[str]:
     from wattlock.advise.decision import why
 
-    return why(of, cipher, chosen())
+    return why(advice, cipher, chosen())
 
 
-def planned(of: Advice, within: float) -> dict[str, Any]:
+def planned(advice: Advice, within: float) -> dict[str, Any]:
     """The measurements in their order, with what each is expected to bring, as a record.
 
     * `within`: the half-width asked for, as a share of the days.
@@ -354,9 +356,9 @@ def planned(of: Advice, within: float) -> dict[str, Any]:
 
     from wattlock.advise import planner
 
-    stations, machine = _fleet(of)
-    offers, cannot = planner.offers(of, stations, machine=machine)
-    plan = planner.plan(of, offers, within)
+    stations, machine = _fleet(advice)
+    offers, cannot = planner.offers(advice, stations, machine=machine)
+    plan = planner.plan(advice, offers, within)
     return {
         "asked_within_percent": 100 * within,
         "within_percent": 100 * math.expm1(plan.now),
@@ -367,12 +369,12 @@ def planned(of: Advice, within: float) -> dict[str, Any]:
     }
 
 
-def _fleet(of: Advice) -> tuple[list[Station], str | None]:
+def _fleet(advice: Advice) -> tuple[list[Station], str | None]:
     """The user's targets and this machine, and where the costs were measured; None where they are published."""
     from wattlock.advise.planner import CASE_s, Station
     from wattlock.targets import named
 
-    run = of.question.device.run
+    run = advice.question.device.run
     machine, case_s = None, CASE_s
     if run is not None:
         from wattlock.run.result import open_one_kind
@@ -380,7 +382,7 @@ def _fleet(of: Advice) -> tuple[list[Station], str | None]:
         result = open_one_kind(run if isinstance(run, str) else run[0])
         machine = str(result.plan.get("way") or "local")
         case_s = result.wall_s / result.processes / len(result.cases)
-    ways = {name: (one.way, one.device) for name, one in named.described().items()}
+    ways = {name: (described.way, described.device) for name, described in named.described().items()}
     ways.setdefault("local", ("local", None))
     stations = [
         Station(name, card, way, case_s, counts=way.startswith("qemu:")) for name, (way, card) in sorted(ways.items())
@@ -390,10 +392,9 @@ def _fleet(of: Advice) -> tuple[list[Station], str | None]:
 
 def show(plan: dict[str, Any]) -> None:
     """Print the plan for eyes."""
-    now, asked = plan["within_percent"], plan["asked_within_percent"]
-    title = (
-        f"what to measure next: the days are within {now:{'.2g' if now < 10 else '.0f'}} %, {asked:g} % is asked for"
-    )
+    now, requested = plan["within_percent"], plan["asked_within_percent"]
+    reached = f"{now:{'.2g' if now < 10 else '.0f'}} %"
+    title = f"what to measure next: the days are within {reached}, {requested:g} % is asked for"
     if plan["steps"]:
         show_filled(plan["steps"], title)
     else:
@@ -415,29 +416,29 @@ TITLES = {
 More = dict[str, list[dict[str, Any]]]
 
 
-def one_screen(of: Advice, more: More, top: int | None) -> None:
+def one_screen(advice: Advice, more: More, top: int | None) -> None:
     """The decision, six rows, three lines of reasons, what to measure next, and the tables that were asked for."""
     from wattlock.advise import decision, prose
 
-    _say(prose.title(of.question), decision.sentence(of), "")
-    shown = decision.first_options(of, top or ROWS)
-    for line in _options(of, shown):
+    _say(prose.title(advice.question), decision.sentence(advice), "")
+    shown = decision.first_options(advice, top or ROWS)
+    for line in _options(advice, shown):
         echo(line)
-    _say("", *decision.reasons(of), *filter(None, [decision.tag(of)]))
-    _say(*decision.by_code(of))
-    _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(of)))
-    measure = decision.next_measurement(of)
+    _say("", *decision.reasons(advice), *filter(None, [decision.tag(advice)]))
+    _say(*decision.by_code(advice))
+    _say(*(f"{peak[0].upper()}{peak[1:]}." for peak in prose.peaks(advice)))
+    measure = decision.next_measurement(advice)
     if measure:
         _say(f"Measure next: {measure}.")
-    _say(_left_out(of, len(decision.options(of)) - len(shown)))
-    _tables(of, more)
+    _say(_left_out(advice, len(decision.options(advice)) - len(shown)))
+    _tables(advice, more)
 
 
-def why_not(of: Advice, sentences: list[str]) -> None:
+def why_not(advice: Advice, sentences: list[str]) -> None:
     """The decision, and where the cipher that was asked after stands."""
     from wattlock.advise import decision, prose
 
-    _say(prose.title(of.question), decision.sentence(of), "", *sentences)
+    _say(prose.title(advice.question), decision.sentence(advice), "", *sentences)
 
 
 def _say(*sentences: str) -> None:
@@ -447,19 +448,19 @@ def _say(*sentences: str) -> None:
         echo("\n".join(lines).replace("\u00a0", " "))
 
 
-def _options(of: Advice, shown: list[Option]) -> list[str]:
+def _options(advice: Advice, shown: list[Option]) -> list[str]:
     from wattlock.advise import prose
 
-    in_hours = prose.short_lived(of.best)
-    unit = prose.span(of.best, in_hours=in_hours).unit
+    in_hours = prose.short_lived(advice.best)
+    unit = prose.span(advice.best, in_hours=in_hours).unit
     rows: list[tuple[str, ...]] = [("  rank", "cipher", unit, "95 %", "tag", "way")]
-    for one in shown:
-        life = prose.span(one.place, in_hours=in_hours)
-        mark = "> " if one.decided else "  "
-        choice = of.choices[one.place.number]
+    for option in shown:
+        life = prose.span(option.place, in_hours=in_hours)
+        mark = "> " if option.decided else "  "
+        choice = advice.choices[option.place.number]
         tag = str(choice.tag_bits) if choice.tag_bits else "none"
-        name = _cut(one.name, NAME_COLUMNS)
-        rows.append((f"{mark}{one.rank}", name, life.middle, life.interval, tag, choice.beside_tag))
+        name = _cut(option.name, NAME_COLUMNS)
+        rows.append((f"{mark}{option.rank}", name, life.middle, life.interval, tag, choice.beside_tag))
     # The decision's sentence says the way: the column is for those that differ.
     if len(rows) > 2 and len({row[-1] for row in rows[1:]}) == 1:
         rows = [row[:-1] for row in rows]
@@ -474,82 +475,84 @@ def _cut(text: str, columns: int) -> str:
     return text if len(text) <= columns else f"{text[: columns - 3]}..."
 
 
-def _left_out(of: Advice, rows: int) -> str:
+def _left_out(advice: Advice, rows: int) -> str:
     from wattlock.advise import prose
 
     counts = [
         (rows, "more row" if rows == 1 else "more rows"),
-        (len(of.excluded), "excluded"),
-        (len(of.inputs.assumed), "assumed"),
-        (len(prose.notes(of)), "notes"),
+        (len(advice.excluded), "excluded"),
+        (len(advice.inputs.assumed), "assumed"),
+        (len(prose.notes(advice)), "notes"),
     ]
     left = ", ".join(f"{count} {what}" for count, what in counts if count)
-    return f"Evidence: {of.evidence['answer']}. --explain: {left}; --why CIPHER."
+    return f"Evidence: {advice.evidence['answer']}. --explain: {left}; --why CIPHER."
 
 
-def explained(of: Advice, more: More, top: int | None) -> None:
+def explained(advice: Advice, more: More, top: int | None) -> None:
     """All of it: every choice, what was excluded, legacy ciphers, costs with their sources, assumptions, what-ifs."""
     from wattlock.advise import decision, prose
 
-    echo(f"{prose.title(of.question)}\n")
-    echo("\n".join([decision.sentence(of), *prose.lead(of)]))
-    _ranked(of, top or len(of.places))
+    echo(f"{prose.title(advice.question)}\n")
+    echo("\n".join([decision.sentence(advice), *prose.lead(advice)]))
+    _ranked(advice, top or len(advice.places))
     echo("\nwhat the decision obliges to")
-    for label, text in decision.consequences(of):
+    for label, text in decision.consequences(advice):
         echo(f"{label.lower()}: {text}")
-    _costs(of)
-    if of.excluded:
-        show_filled(of.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded")
-    _tables(of, more)
-    if of.history:
+    _costs(advice)
+    if advice.excluded:
+        show_filled(
+            advice.excluded_frame.select("cipher", "choices", "rule", "because", "source").to_dicts(), "excluded"
+        )
+    _tables(advice, more)
+    if advice.history:
         echo("\nlegacy ciphers, for reference: what the papers' advice would save, and why it is not followed")
-        echo("\n".join(prose.history(of.history)))
-    _rests(of)
+        echo("\n".join(prose.history(advice.history)))
+    _rests(advice)
 
 
-def _tables(of: Advice, more: More) -> None:
+def _tables(advice: Advice, more: More) -> None:
     from wattlock.advise import prose
     from wattlock.advise.sensitivity import usual
 
     for key, found in more.items():
-        start = f": {prose.named(usual(of))}" if key == "experiments" else ""
+        start = f": {prose.named(usual(advice))}" if key == "experiments" else ""
         show_filled(prose.described(key, found), f"{TITLES[key]}{start}")
-        if key == "experiments" and prose.without_gain(of):
-            _say(prose.without_gain(of))
+        if key == "experiments" and prose.without_gain(advice):
+            _say(prose.without_gain(advice))
         if key == "energy_first" and found:
             echo(prose.BUDGET)
 
 
-def _ranked(of: Advice, top: int) -> None:
+def _ranked(advice: Advice, top: int) -> None:
     from wattlock.advise import prose
 
-    show_filled(prose.rows(of, top), "ways to protect it, longest life first; one rank: tied, choose on security")
-    if len(of.places) > top:
-        echo(f"{len(of.places) - top} more choices pass; --top {len(of.places)} shows them all")
-    for name, title in prose.framing(of):
+    show_filled(prose.rows(advice, top), "ways to protect it, longest life first; one rank: tied, choose on security")
+    if len(advice.places) > top:
+        echo(f"{len(advice.places) - top} more choices pass; --top {len(advice.places)} shows them all")
+    for name, title in prose.framing(advice):
         echo(f"{name}: {title}")
 
 
-def _costs(of: Advice) -> None:
+def _costs(advice: Advice) -> None:
     from wattlock.advise import pricing
 
-    found = pricing.rows(of.inputs.priced, of.question)
+    found = pricing.rows(advice.inputs.priced, advice.question)
     if found:
-        show_filled(pricing.by_code_rows(of.inputs.priced, of.question), pricing.BY_CODE.lower())
+        show_filled(pricing.by_code_rows(advice.inputs.priced, advice.question), pricing.BY_CODE.lower())
         shown = [{key: value for key, value in row.items() if key != "url"} for row in found]
         show_filled(shown, "where the ciphers' costs come from")
 
 
-def _rests(of: Advice) -> None:
+def _rests(advice: Advice) -> None:
     from wattlock.advise import prose
 
     echo("\nwhat the answer rests on")
-    if of.information and of.information[0].narrower > 0:
-        echo(f"measure first: {prose.narrower(of.information[0])}")
-    echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in of.evidence.items())}")
-    for sentence in of.inputs.assumed:
+    if advice.information and advice.information[0].narrower > 0:
+        echo(f"measure first: {prose.narrower(advice.information[0])}")
+    echo(f"evidence: {', '.join(f'{what} {kind}' for what, kind in advice.evidence.items())}")
+    for sentence in advice.inputs.assumed:
         echo(f"assumed: {sentence}")
-    for sentence in prose.notes(of):
+    for sentence in prose.notes(advice):
         echo(f"note: {sentence}")
 
 
@@ -567,7 +570,7 @@ def check(path: Path) -> None:
 
 
 def write(
-    of: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, decider: str | None = None
+    advice: Advice, more: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, decider: str | None = None
 ) -> list[Path]:
     """Write the record to `path`, over what is there, and say which files were written.
 
@@ -576,12 +579,12 @@ def write(
     from wattlock.advise import record
     from wattlock.store.disk import write_out
 
-    heading = record.title(of)
+    heading = record.title(advice)
     if path.suffix == ".json":
-        whole = record.whole(of, more, command(), decider)
+        whole = record.whole(advice, more, command(), decider)
         write_out(path, json.dumps(whole, indent=2, ensure_ascii=False), "--record")
         return [path]
-    parts = record.sections(of, more, command(), decider)
+    parts = record.sections(advice, more, command(), decider)
     if path.suffix == ".html":
         from wattlock.report.decision_page import decision_page
 
@@ -597,11 +600,11 @@ def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
     from wattlock.store.disk import write_out
 
     figures = {name: figure for part in parts for name, figure in part.figures.items()}
-    beside = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
-    write_out(path, markdown(heading, parts, {name: file.name for name, file in beside.items()}), "--record")
+    paths = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
+    write_out(path, markdown(heading, parts, {name: file.name for name, file in paths.items()}), "--record")
     for name, figure in figures.items():
-        write_out(beside[name], standalone(drawn(figure)), "--record")
-    return [path, *beside.values()]
+        write_out(paths[name], standalone(drawn(figure)), "--record")
+    return [path, *paths.values()]
 
 
 def command() -> str:

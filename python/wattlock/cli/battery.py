@@ -137,11 +137,11 @@ def battery(
     battery_cards.load(card, cards)  # a name that no card has comes before what is wrong with the operation
     choice = CaseFilter(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
     operation = OwnOperation(priced.energy_uJ, priced.cycles, priced.time_us)
-    work = _work(priced.run, operation, choice, device, own=cards, allow_assumed=allow_assumed)
+    work = _work(priced.run, operation, choice, device, cards=cards, allow_assumed=allow_assumed)
     surroundings = Surroundings(around.temperature_C, around.temperature_sigma_C)
     given = Circumstances(around.model, around.without or (), surroundings, around.draws, around.seed)
     duty = Duty(busy.duty, busy.per_second, busy.idle_W)
-    carried = battery_operations.battery(card, work, duty, given, own=cards, allow_assumed=allow_assumed)
+    carried = battery_operations.battery(card, work, duty, given, cards=cards, allow_assumed=allow_assumed)
     for warning in carried.warnings():
         echo(f"warning: {warning}", err=True)
     if figure is not None:
@@ -158,7 +158,7 @@ def _work(
     choice: CaseFilter,
     device: str | None,
     *,
-    own: Path | None,
+    cards: Path | None,
     allow_assumed: bool,
 ) -> list[RepeatedOperation]:
     """The operations of a run, or the user's own.
@@ -172,7 +172,7 @@ def _work(
         result = open_one_kind(run)
         for line in result.explained:
             echo(f"warning: {line}", err=True)
-        return battery_operations.of_run(result, device, choice, own=own, allow_assumed=allow_assumed)
+        return battery_operations.of_run(result, device, choice, cards=cards, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"
         raise InputError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
@@ -182,7 +182,7 @@ def _work(
     if operation.energy_uJ is not None and device is not None:
         hint = "leave it out, or give --cycles in place of --energy-uJ"
         raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)
-    return battery_operations.of_own(operation, device, own=own, allow_assumed=allow_assumed)
+    return battery_operations.of_own(operation, device, cards=cards, allow_assumed=allow_assumed)
 
 
 def _refuse_no_numbers(given: dict[str, float | None]) -> None:

@@ -129,8 +129,8 @@ def _facts(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator[d
         yield {"about": about, "says": fact, "source": "the catalogue", "url": ""}
     for row in rows:
         yield {"about": "provider", "says": _implementation(row), "source": "this machine", "url": ""}
-    for one in security.statements:
-        yield {"about": one.about, "says": one.says, "source": one.source, "url": one.url}
+    for statement in security.statements:
+        yield {"about": statement.about, "says": statement.says, "source": statement.source, "url": statement.url}
 
 
 def _figures(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator[tuple[str, str]]:
@@ -171,7 +171,7 @@ def _figures(rows: Sequence[CatalogueRow], security: SecurityStatus) -> Iterator
 
 def _exchange(row: CatalogueRow, operations: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What can be done with a public key, and what that puts on the wire."""
-    sent = next(SENT[one] for one in operations if one in SENT)
+    sent = next(SENT[operation] for operation in operations if operation in SENT)
     yield "key", f"public key of {row['public_key_B']} bytes"
     yield "operations", ", ".join(operations)
     yield "wire", f"public key {row['public_key_B']} bytes, {sent} {row['message_B']} bytes"
@@ -210,12 +210,14 @@ def _page(rows: Sequence[CatalogueRow], security: SecurityStatus, width: int) ->
     for number, row in enumerate(rows):
         yield from block("" if number else "providers", _implementation(row))
     yield ""
-    sources = list(dict.fromkeys((one.source, one.url, one.read) for one in security.statements))
+    sources = list(
+        dict.fromkeys((statement.source, statement.url, statement.read) for statement in security.statements)
+    )
     last = ""
-    for one in security.statements:
-        number = sources.index((one.source, one.url, one.read)) + 1
-        yield from block("" if one.about == last else one.about, f"{one.says} [{number}]")
-        last = one.about
+    for statement in security.statements:
+        number = sources.index((statement.source, statement.url, statement.read)) + 1
+        yield from block("" if statement.about == last else statement.about, f"{statement.says} [{number}]")
+        last = statement.about
     yield ""
     for number, (source, url, read) in enumerate(sources, 1):
         yield from block(f"[{number}]", f"{source}{f' <{url}>' if url else ''}{'' if read else ' (as commonly cited)'}")

@@ -274,11 +274,11 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
     for path in libraries:
         if not path.is_file():
             raise InputError(f"--libraries {path}: there is no such file", hint="check the path")
-    own = {name: path.absolute() for name, path in zip((BEFORE, AFTER), libraries, strict=True)}
-    request = begin.Request(studies[0], only=[f"provider={name}" for name in own], libraries=own, decision=decision)
+    paths = {name: path.absolute() for name, path in zip((BEFORE, AFTER), libraries, strict=True)}
+    request = begin.Request(studies[0], only=[f"provider={name}" for name in paths], libraries=paths, decision=decision)
     planned = begin.plan(request, chosen())
-    asked = {cipher for grid in planned.session.study.grid for cipher in grid.cipher}
-    if lacking := sorted(asked - {case.cipher for case in planned.cases}):
+    ciphers = {cipher for grid in planned.session.study.grid for cipher in grid.cipher}
+    if lacking := sorted(ciphers - {case.cipher for case in planned.cases}):
         raise InputError(f"no library has {', '.join(lacking)} of {studies[0]}", hint="name a study of their ciphers")
     for line in planned.warnings():
         echo(f"warning: {line}", err=True)

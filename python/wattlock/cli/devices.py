@@ -83,7 +83,7 @@ def _list(kind: Kind, cards: Path | None, form: Format) -> None:
     read, faults = shelf.all(cards)
     for fault in faults:
         echo(f"warning: {fault.message}{f' ({fault.hint})' if fault.hint else ''}", err=True)
-    show(pl.DataFrame([line(name, one) for name, one in read.items()], infer_schema_length=None), form)
+    show(pl.DataFrame([line(name, card) for name, card in read.items()], infer_schema_length=None), form)
 
 
 def _numbers_of(card: str, kind: Kind, cards: Path | None, form: Format) -> None:
@@ -214,11 +214,11 @@ def _numbers(card: BaseModel) -> Any:
                 name = f"voltage at {point.frequency_MHz:g} MHz"
                 yield _row(name, held.number(point))
         elif isinstance(held, list):
-            for place, one in enumerate(held):
-                if isinstance(one, Cores):
-                    yield from ({**row, "number": f"{one.core_class}: {row['number']}"} for row in _numbers(one))
+            for place, item in enumerate(held):
+                if isinstance(item, Cores):
+                    yield from ({**row, "number": f"{item.core_class}: {row['number']}"} for row in _numbers(item))
                 else:
-                    yield _row(f"{key}[{place}]", one)
+                    yield _row(f"{key}[{place}]", item)
 
 
 def _row(key: str, number: Number) -> dict[str, Any]:

@@ -36,8 +36,8 @@ class CleanOptions:
     def refuse(self, on: str | None) -> None:
         """Raises InputError where options don't go together."""
         if (self.apply or self.restore) and not self.fix:
-            asked = "--apply" if self.apply else "--restore"
-            raise InputError(f"{asked} needs --fix", hint=f"`wattlock doctor --fix {asked}`")
+            requested = "--apply" if self.apply else "--restore"
+            raise InputError(f"{requested} needs --fix", hint=f"`wattlock doctor --fix {requested}`")
         if self.apply and self.restore:
             raise InputError("--apply and --restore don't go together", hint="--restore puts back what --apply set")
         if self.fix and on not in (None, "local"):
@@ -111,8 +111,10 @@ def fix(options: CleanOptions, target: Target, seconds: int, form: Format) -> No
 
     kept = clean_machine.kept_file()
     if (options.apply or options.restore) and os.geteuid() != 0:
-        asked = "--apply" if options.apply else "--restore"
-        raise EvidenceError(f"{asked} sets files of the kernel, which root may", hint=f"sudo -E {_again(asked)}")
+        requested = "--apply" if options.apply else "--restore"
+        raise EvidenceError(
+            f"{requested} sets files of the kernel, which root may", hint=f"sudo -E {_again(requested)}"
+        )
     if options.restore:
         _restore(kept, form)
         return
@@ -142,8 +144,8 @@ def _apply(knobs: list[Knob], kept: Path, measured: tuple[Target, int, int], for
             rows.append({**_row(knob), **_worth(None, None)})
             continue
         refused = clean_machine.apply(ROOT, knob, kept)
-        for one in refused:
-            echo(f"warning: /{one.file}: {one.why}", err=True)
+        for line in refused:
+            echo(f"warning: /{line.file}: {line.why}", err=True)
         if len(refused) == len(knob.settings):
             rows.append({**_row(knob), "state": "refused", **_worth(None, None)})
             continue
@@ -187,11 +189,11 @@ def _restore(kept: Path, form: Format) -> None:
         echo(f"nothing to put back: there is no {kept}", err=True)
         return
     back, refused = clean_machine.restore(ROOT, kept)
-    rows = [{"file": f"/{one.file}", "was_set_to": one.now, "put_back": one.wanted} for one in back]
+    rows = [{"file": f"/{line.file}", "was_set_to": line.now, "put_back": line.wanted} for line in back]
     if rows:
         _print(rows, form)
     if refused:
-        named = ", ".join(f"/{one.file} ({one.why})" for one in refused)
+        named = ", ".join(f"/{line.file} ({line.why})" for line in refused)
         raise EvidenceError(f"not put back: {named}", hint=f"{kept} says what was there")
 
 

@@ -25,7 +25,7 @@ def laid_out(text: str) -> str:
     prose, *examples = EXAMPLES.split(text, maxsplit=1)
     paragraphs = [" ".join(paragraph.split()) for paragraph in prose.split("\n\n")]
     if examples:
-        lines = [" ".join(one.split()) for one in NEXT_EXAMPLE.split(examples[0].strip())]
+        lines = [" ".join(example.split()) for example in NEXT_EXAMPLE.split(examples[0].strip())]
         paragraphs.append("\n".join(["Examples:" if len(lines) > 1 else "Example:", *lines]))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
@@ -37,8 +37,8 @@ class Verb(TyperCommand):
         super().__init__(*given, help=laid_out(help or ""), **named)
 
         for param in self.params:
-            if own := completer(param):
-                setattr(param, "shell_complete", own)  # noqa: B010 - in one place for all verbs
+            if complete := completer(param):
+                setattr(param, "shell_complete", complete)  # noqa: B010 - in one place for all verbs
             setattr(param, "process_value", partial(_processed, param, param.process_value))  # noqa: B010 - so does this
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -95,9 +95,9 @@ def spread(verb: Callable[..., None]) -> Callable[..., None]:
             values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
         verb(**values)
 
-    parameters = [part for one in signature(verb).parameters.values() for part in _spread(one, hints)]
+    parameters = [part for parameter in signature(verb).parameters.values() for part in _spread(parameter, hints)]
     called.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
 
 

@@ -58,16 +58,16 @@ def key(
     _refuse_place(file)
     if without_password and password_file is not None:
         raise InputError("--without-password and --password-file don't go together", hint="leave one of them out")
-    beside = file.with_suffix(".pub")
-    for path in (file, beside):
+    public = file.with_suffix(".pub")
+    for path in (file, public):
         if os.path.lexists(path):
             raise InputError(f"{path}: there is one already", hint="name another file: a lost key is lost for good")
     made = SecretKey.new()
     text = made.file(None if without_password else password(password_file, again=True))
     _write_secret(file, text)
-    write_out(beside, made.public.file())
+    write_out(public, made.public.file())
     echo(made.public.line)
-    echo(f"wrote {file}, which is yours alone, and {beside}, which is for all; key {made.public.id}", err=True)
+    echo(f"wrote {file}, which is yours alone, and {public}, which is for all; key {made.public.id}", err=True)
 
 
 def secret_key(file: Path, password_file: Path | None) -> SecretKey:

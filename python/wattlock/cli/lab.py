@@ -150,9 +150,9 @@ def _targets(given: list[str], *, named: bool) -> list[str]:
     from wattlock.targets import named as names
 
     wanted = [*([NAMED] if named else []), *given]
-    for one in targets(wanted):
+    for target in targets(wanted):
         try:
-            names.target(one)
+            names.target(target)
         except InputError as error:
             raise InputError(error.message.replace("--on ", "--target ", 1), hint=error.hint) from error
     return wanted

@@ -131,7 +131,7 @@ def _days(by: Valuing) -> None:
         question = load(name, {"choices.amortised": True})
         row: dict[str, Any] = {"profile": name, "without": None, "with": None, "change_%": None}
         try:
-            found = days(advise(question, own=by.cards, allow_assumed=by.allow_assumed))
+            found = days(advise(question, cards=by.cards, allow_assumed=by.allow_assumed))
         except EvidenceError:
             rows.append(row | {"first": "has assumed numbers: --allow-assumed takes them"})
             continue
@@ -168,7 +168,7 @@ def _inputs(profile: str, payload_B: int | None, by: Valuing) -> tuple[SensorTra
     device.refuse_doubted(allow_assumed=by.allow_assumed)
     traffic = SensorTraffic(payload_B or size_B, 1 / rate)
     priced = published.price(
-        device, [CostedMessage(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, own=by.cards
+        device, [CostedMessage(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, cards=by.cards
     )
     sigma_of_card = math.hypot(*(exponent * number.log_sigma for _, number, exponent in device.card.factors()))
     for cipher in {design.cipher for design in compared().design.values()} - {None}:

@@ -128,7 +128,7 @@ def given(context: typer.Context) -> dict[str, Any]:
 
 
 def _called(parameter: Any) -> str:
-    long = [one for one in parameter.opts if one.startswith("--")]
+    long = [opt for opt in parameter.opts if opt.startswith("--")]
     return str(long[0]) if long else str(parameter.name).upper()
 
 
@@ -140,28 +140,28 @@ def refuse_beside(requested: Iterable[str], mode: str, allowed: Iterable[str], *
     Raises InputError naming both.
     """
     goes = list(allowed)
-    for one in requested:
-        if one != mode and one not in goes:
+    for option in requested:
+        if option != mode and option not in goes:
             listed = f"{mode} goes with {', '.join(goes)}" if goes else f"{mode} stands alone"
-            raise InputError(f"{mode} and {one} don't go together", hint=why or listed)
+            raise InputError(f"{mode} and {option} don't go together", hint=why or listed)
 
 
-def refuse_pair(requested: Iterable[str], one: str, other: str, hint: str) -> None:
+def refuse_pair(requested: Iterable[str], option: str, other: str, hint: str) -> None:
     """Refuses two options that were given both.
 
     Raises InputError naming them.
     """
-    if {one, other} <= set(requested):
-        raise InputError(f"{one} and {other} don't go together", hint=hint)
+    if {option, other} <= set(requested):
+        raise InputError(f"{option} and {other} don't go together", hint=hint)
 
 
-def refuse_without(requested: Iterable[str], one: str, needed: str, hint: str) -> None:
+def refuse_without(requested: Iterable[str], option: str, needed: str, hint: str) -> None:
     """Refuses an option that says something of another, which was not given.
 
     Raises InputError naming both.
     """
-    if one in requested and needed not in requested:
-        raise InputError(f"{one} needs {needed}", hint=hint)
+    if option in requested and needed not in requested:
+        raise InputError(f"{option} needs {needed}", hint=hint)
 
 
 def refuse_link(requested: dict[str, Any], scenarios: list[str]) -> None:
@@ -173,8 +173,8 @@ def refuse_link(requested: dict[str, Any], scenarios: list[str]) -> None:
     for mode, allowed in LINK_MODES.items():
         if mode in requested:
             refuse_beside(names, mode, allowed)
-    for one, other, hint in LINK_PAIRS:
-        refuse_pair(names, one, other, hint)
+    for option, other, hint in LINK_PAIRS:
+        refuse_pair(names, option, other, hint)
 
 
 def refuse_joules(requested: dict[str, Any]) -> None:
@@ -219,7 +219,7 @@ def refuse_two(requested: dict[str, Any], goes_with: tuple[str, ...] = ()) -> No
 
     Raises InputError naming both.
     """
-    mode = next((one for one in MODES if one in requested), None)
+    mode = next((mode for mode in MODES if mode in requested), None)
     if mode:
         refuse_beside(requested, mode, goes_with)
 
@@ -237,9 +237,9 @@ def printed(options: DefinitionOutput, shelf: Shelf[Any], form: DefinitionForm) 
     return True
 
 
-def print_file(shelf: Shelf[Any], name: str, own: Path | None = None) -> None:
+def print_file(shelf: Shelf[Any], name: str, cards: Path | None = None) -> None:
     """Print a definition's file as it is. Raises the shelf's error where there is none, or no TOML in it."""
-    found = shelf.find(name, own)
+    found = shelf.find(name, cards)
     shelf.tables(found)
     echo(shelf.text(found).decode(), nl=False)
 

@@ -73,18 +73,18 @@ def page(
     host = host.strip("[]")
     if adb and host != LOOPBACK:
         raise InputError(f"--adb: the phone reaches {LOOPBACK} here, not {host}", hint="leave --bind out")
-    own = _certificate(host) if https else None
+    certificate = _certificate(host) if https else None
     with contextlib.ExitStack() as ways:
-        address = ways.enter_context(serving(host, int(port), visits, own and own.context()))
+        address = ways.enter_context(serving(host, int(port), visits, certificate and certificate.context()))
         if adb:
             ways.enter_context(reversed_port(urlsplit(address).port or 0))
         heed_ctrl_c()
         echo(address)
         _show_code(address)
         echo("Open this address, all of it. A phone over USB reaches it with --adb.", err=True)
-        if own is not None:
+        if certificate is not None:
             echo("Its browser warns, as nobody else vouches for the certificate. Compare its SHA-256:", err=True)
-            echo(own.fingerprint, err=True)
+            echo(certificate.fingerprint, err=True)
         while True:
             visitor = visits.next(LOOK_S)
             if visitor is None:

@@ -134,7 +134,7 @@ def papers(
     ] = None,
     device: Device = None,
     allow_assumed: AllowAssumed = False,
-    beside: PapersInputs = PapersInputs(),
+    inputs: PapersInputs = PapersInputs(),
     measuring: PapersLength = PapersLength(),
     dry_run: DryRun = False,
     written: Written = Written(),
@@ -161,7 +161,7 @@ def papers(
     from wattlock.store import find
     from wattlock.store.disk import write_out
 
-    _refuse_absent(beside)
+    _refuse_absent(inputs)
     requested = given(context)
     _refuse_unlike(requested, length, measuring)
     if dry_run:
@@ -170,17 +170,17 @@ def papers(
         carry_out(f"papers/{length}", dry_run=True, **_more(length, measuring))
         return
     # Before anything is measured: a run that can't be taken is refused at once.
-    cores = judge_counted(beside.counted or [])
+    cores = judge_counted(inputs.counted or [])
     measures = not run and length is not Length.none
     names = [_measured(length, device, measuring, allow_assumed=allow_assumed)] if measures else run or []
     read = material.MaterialOptions(
         device,
         allow_assumed,
-        beside.radio,
-        beside.battery,
-        beside.capture,
-        tuple(beside.transfers or ()),
-        str(beside.machine),
+        inputs.radio,
+        inputs.battery,
+        inputs.capture,
+        tuple(inputs.transfers or ()),
+        str(inputs.machine),
     )
     judgements, shown, gathered = material.judge(names, read, target=chosen())
     judged = JudgedRuns(names, gathered, read, cores)
@@ -235,13 +235,13 @@ def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: Pape
         refuse_pair(requested, "--length", option, "by `--length none` nothing is measured")
 
 
-def _refuse_absent(beside: PapersInputs) -> None:
+def _refuse_absent(inputs: PapersInputs) -> None:
     """Raises InputError for a file that is not there, before anything is measured."""
     from wattlock.papers.transfer_times import HINT, path_of
 
-    if beside.capture is not None and not beside.capture.is_file():
-        raise InputError(f"--capture {beside.capture}: there is no such file", hint="a capture is pcap or pcapng")
-    for file in (path_of(name)[1] for name in beside.transfers or ()):
+    if inputs.capture is not None and not inputs.capture.is_file():
+        raise InputError(f"--capture {inputs.capture}: there is no such file", hint="a capture is pcap or pcapng")
+    for file in (path_of(name)[1] for name in inputs.transfers or ()):
         if not file.is_file():
             raise InputError(f"--transfers {file}: there is no such file", hint=HINT)
 

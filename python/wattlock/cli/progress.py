@@ -34,17 +34,19 @@ class Report:
         for line in lines:
             self.bar.console.print(Text(f"note: {line}"))
 
-    def answered(self, done: int, of: int) -> None:
+    def answered(self, done: int, total: int) -> None:
         """A sweep is answered: rows of all; none was left where it begins with all of them."""
         is_first = self.bar.tasks[self.task].total is None
-        words = f"{done:,} of {of:,} rows answered"
-        if is_first and done == of:
-            words = f"all {of:,} rows are answered already"
-        self.bar.update(self.task, completed=done, total=of, description=words)
+        words = f"{done:,} of {total:,} rows answered"
+        if is_first and done == total:
+            words = f"all {total:,} rows are answered already"
+        self.bar.update(self.task, completed=done, total=total, description=words)
 
-    def metered(self, done: int, of: int) -> None:
+    def metered(self, done: int, total: int) -> None:
         """Energy is measured: processes done of all."""
-        self.bar.update(self.task, completed=done, total=of, description=f"{done} of {of} processes measured in energy")
+        self.bar.update(
+            self.task, completed=done, total=total, description=f"{done} of {total} processes measured in energy"
+        )
 
     def discharged(self, cipher: str, calls: int, level_percent: int | None, share: float | None) -> None:
         """A battery is discharged: by which cipher, its calls, the level, and the share of the calls that is done."""

@@ -35,7 +35,7 @@ def publish(
     out: Annotated[Path, typer.Option("--out", metavar="SITE", help="The set's folder, a new one.")],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The secret key of `wattlock key new`.")],
     password_file: PasswordFile = None,
-    beside: Annotated[
+    published: Annotated[
         list[Path] | None,
         typer.Option("--beside", metavar="SET", help="Figures of others, as `wattlock import` wrote them; repeatable."),
     ] = None,
@@ -65,7 +65,7 @@ def publish(
         authors=cited.author or (),
         licence=cited.licence,
         url=cited.url,
-        beside=beside or (),
+        published=published or (),
     )
     echo(f"{out / 'index.html'}")
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"

@@ -174,7 +174,11 @@ def _refuse_planned(*, is_given: bool) -> None:
 
 
 def _levels(core_classes: str | None) -> list[str]:
-    return [] if core_classes is None else list(dict.fromkeys(one.strip() for one in core_classes.split(",")))
+    return (
+        []
+        if core_classes is None
+        else list(dict.fromkeys(core_class.strip() for core_class in core_classes.split(",")))
+    )
 
 
 def _resume(name: str, target: Target, libraries: Mapping[str, Path], source: Path | None, by: MeterOptions) -> None:

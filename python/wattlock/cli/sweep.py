@@ -58,12 +58,12 @@ def sweep(
         hint = f"for example wattlock sweep {definition or 'mine.toml'} --out swept; --template prints a file to fill"
         raise InputError("name a sweep" if definition is None else "name a folder for the rows", hint=hint)
     refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
-    plan = planned(definitions.load(definition), chosen(), own=cards, allow_assumed=allow_assumed)
+    plan = planned(definitions.load(definition), chosen(), cards=cards, allow_assumed=allow_assumed)
     rows = plan.rows
     echo(f"{plan.title}: {rows:,} rows, into {out}", err=True)
     with bar("answering") as report:
         heed_ctrl_c()
-        table = carry_out(plan, out, workers=workers, scheduler=scheduler, told=report.answered)
+        table = carry_out(plan, out, workers=workers, scheduler=scheduler, report=report.answered)
     errors = pl.scan_parquet(table).select("error").drop_nulls().collect().to_series()
     if len(errors) == rows:
         raise InputError(f"none of {rows:,} rows can be: {errors[0]}", hint=f"the rows in {table} say each why")

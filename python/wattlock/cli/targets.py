@@ -78,13 +78,15 @@ def _row(name: str, entry: Described | None) -> dict[str, Any]:
         facts = chosen(name).facts()
     except WattlockError as error:
         return row | {"missing": f"{error.message}; {error.hint}" if error.hint else error.message}
-    told = facts.told
+    answers = facts.told
     return row | {
         "isa": facts.isa,
-        "processor": told.get("model_name"),
-        "cores": ", ".join(f"{len(one.processors)} {one.name or 'alike'}" for one in facts.core_classes),
-        "system": f"{told['kernel']['os']} {told['kernel'].get('release') or ''}".strip(),
-        "clock": told["clocks"]["counter"],
+        "processor": answers.get("model_name"),
+        "cores": ", ".join(
+            f"{len(core_class.processors)} {core_class.name or 'alike'}" for core_class in facts.core_classes
+        ),
+        "system": f"{answers['kernel']['os']} {answers['kernel'].get('release') or ''}".strip(),
+        "clock": answers["clocks"]["counter"],
         "emulated": facts.emulator,
         "missing": facts.out_of_step(),
     }

@@ -186,9 +186,9 @@ FORM = DefinitionForm(
 BATTERIES = Shelf("battery card", "cards", "batteries", BatteryCard, own_too=True)
 
 
-def load(name_or_path: str | Path, own: Path | None = None) -> Battery:
+def load(name_or_path: str | Path, cards: Path | None = None) -> Battery:
     """Read a battery card, as `cards.load` reads a device card."""
-    return Battery(*BATTERIES.load(name_or_path, own))
+    return Battery(*BATTERIES.load(name_or_path, cards))
 
 
 Array = NDArray[np.float64]
@@ -317,7 +317,7 @@ class Tremblay(NamedTuple):
         Voltage above the cut-off times (Q - q) is convex and falls to its root, so that Newton's steps from the full
         battery rise to it and never pass it.
         """
-        drawn = np.zeros(np.broadcast_shapes(*(np.shape(one) for one in (*self, current_A, cut_off_V))))
+        drawn = np.zeros(np.broadcast_shapes(*(np.shape(value) for value in (*self, current_A, cut_off_V))))
         room = self.constant_V - self.resistance_ohm * current_A - cut_off_V
         slope = self.polarisation * self.capacity_Ah
         carries = (room + self.amplitude_V) * self.capacity_Ah > slope * current_A
@@ -410,10 +410,10 @@ def drawn(
         )
     samples = Samples(seed, draws)
     card = battery.card
-    every = card.numbers(model, laws)
+    numbers_by_name = card.numbers(model, laws)
     # Drawn last, as it moves nothing else.
-    shelf_life = every.pop("shelf_life", None)
-    numbers = {key: number.in_SI * samples.factor(number) for key, number in every.items()}
+    shelf_life = numbers_by_name.pop("shelf_life", None)
+    numbers = {key: number.in_SI * samples.factor(number) for key, number in numbers_by_name.items()}
     if model == "tremblay":
         _move_together(card.numbers(model, laws), numbers)
     for key, low, high in (("available_share", 0.0, 0.999), ("peukert_exponent", 1.0, np.inf)):

@@ -109,18 +109,18 @@ def battery(
     duty: Duty | None = None,
     circumstances: Circumstances | None = None,
     *,
-    own: Path | None = None,
+    cards: Path | None = None,
     allow_assumed: bool = False,
 ) -> BatteryAnswer:
     """How many operations, hours or days a battery carries, as medians with 95 % intervals.
 
-    * `card`: a battery card's name or path; `own`: the user's folder of cards.
+    * `card`: a battery card's name or path; `cards`: the user's folder of cards.
     * `work`: by `of_run` or `of_own`; `duty`: how busy the device is, always without one.
 
     Raises InputError for a card, model or law that isn't there, EvidenceError for numbers that need consent.
     """
     duty, given = duty or Duty(), circumstances or Circumstances()
-    chosen = battery_cards.load(card, own)
+    chosen = battery_cards.load(card, cards)
     plan = battery_plan(
         chosen,
         _model(given.model),
@@ -138,7 +138,7 @@ def of_run(
     device: str | None = None,
     choice: CaseFilter | None = None,
     *,
-    own: Path | None = None,
+    cards: Path | None = None,
     allow_assumed: bool = False,
 ) -> list[RepeatedOperation]:
     """The operations of a run, valued by a device card, else by the run's meter or its own card.
@@ -146,7 +146,7 @@ def of_run(
     Raises InputError where nothing of the run is chosen, EvidenceError for numbers that need consent.
     """
     choice = choice or CaseFilter()
-    estimates = valued(result, device, allow_assumed=allow_assumed, own=own)
+    estimates = valued(result, device, allow_assumed=allow_assumed, cards=cards)
     if choice.only:
         ciphers = sorted(set(estimates["cipher"]))
         kept = [cipher for cipher in ciphers if any(fnmatchcase(cipher, pattern) for pattern in choice.only)]
@@ -154,7 +154,7 @@ def of_run(
             hint = suggestion(choice.only[0], ciphers, "it has")
             raise InputError(f"--only {choice.only[0]}: no cipher of the run", hint=hint)
         estimates = estimates.filter(pl.col("cipher").is_in(kept))
-    clock = clock_of(result, device, own)
+    clock = clock_of(result, device, cards)
     return from_estimates(
         estimates,
         encrypt_share=choice.encrypt_share,
@@ -166,7 +166,7 @@ def of_run(
 
 
 def of_own(
-    operation: OwnOperation, device: str | None = None, *, own: Path | None = None, allow_assumed: bool = False
+    operation: OwnOperation, device: str | None = None, *, cards: Path | None = None, allow_assumed: bool = False
 ) -> list[RepeatedOperation]:
     """An operation of the user's own. Joules are theirs, and the answer says that they are assumed.
 
@@ -189,7 +189,7 @@ def of_own(
     elif device is None:
         raise InputError("--cycles needs a card that values them", hint="name one with --device (`wattlock devices`)")
     else:
-        half = by_card(device_cards.load(device, own), cycles, time_s)
+        half = by_card(device_cards.load(device, cards), cycles, time_s)
     return [RepeatedOperation("your own", None, None, None, [(1.0, half)], "assumed")]
 
 

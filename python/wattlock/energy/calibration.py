@@ -140,10 +140,10 @@ def card(found: PowerFit, *, isa: str, machine: str, run: str, meter: Mapping[st
     )
 
 
-def as_toml(one: Card) -> str:
+def as_toml(card: Card) -> str:
     """The card as a file of the same form as those that come with wattlock."""
     # A JSON string or number is one of TOML too.
-    given = one.model_dump(exclude_none=True)
+    given = card.model_dump(exclude_none=True)
     tables = {key: value for key, value in given.items() if isinstance(value, dict)}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items() if key not in tables]
     for key, table in tables.items():

@@ -174,8 +174,10 @@ class Card(Table):
 
     def _numbers_on(self, table: Cores) -> Self:
         # Operating points are of the card's own cores.
-        own = {key: getattr(table, key) for key in (*_DRAWN, "frequency")}
-        return self.model_copy(update={**own, "core_class": table.core_class, "cores": [], "operating_points": None})
+        table_numbers = {key: getattr(table, key) for key in (*_DRAWN, "frequency")}
+        return self.model_copy(
+            update={**table_numbers, "core_class": table.core_class, "cores": [], "operating_points": None}
+        )
 
     @property
     def counts_cycles(self) -> bool:
@@ -268,20 +270,20 @@ FORM = DefinitionForm("device", "A device card: what a device draws while a prog
 DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True)
 
 
-def names(own: Path | None = None) -> list[str]:
+def names(cards: Path | None = None) -> list[str]:
     """The device cards by name, those of the user's folder among them."""
-    return DEVICES.names(own)
+    return DEVICES.names(cards)
 
 
-def load(name_or_path: str | Path, own: Path | None = None) -> Device:
+def load(name_or_path: str | Path, cards: Path | None = None) -> Device:
     """Read a device card.
 
     * `name_or_path`: the name of a card, or the path of a TOML file.
-    * `own`: the user's folder of cards; without one that of the environment variable `WATTLOCK_CARDS`.
+    * `cards`: the user's folder of cards; without one that of the environment variable `WATTLOCK_CARDS`.
 
     Raises InputError where there is no such card, or naming the first thing that is wrong with it.
     """
-    return Device(*DEVICES.load(name_or_path, own))
+    return Device(*DEVICES.load(name_or_path, cards))
 
 
 def kept(name: str, card: Mapping[str, Any]) -> Device:

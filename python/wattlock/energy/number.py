@@ -119,7 +119,7 @@ class Under(Table):
         parts: list[str | None] = [self.scope, self.regulator]
         units = (("supply_V", "V"), ("temperature_C", "°C"), ("current_A", "A"))
         parts += [f"{value:g} {unit}" for key, unit in units if (value := getattr(self, key)) is not None]
-        return ", ".join(one for one in parts if one)
+        return ", ".join(part for part in parts if part)
 
 
 class Number(Table):
@@ -215,9 +215,9 @@ def _refuse_unlike(key: str, under: Under, before: Mapping[str, Under]) -> None:
             raise ValueError(
                 f"{key}.under.regulator is {under.regulator}, must be {theirs.regulator} as that of {other}"
             )
-        own, that = under.temperature_C, theirs.temperature_C
-        if own is not None and that is not None and abs(own - that) > SAME_K:
-            raise ValueError(f"{key}.under.temperature_C is {own:g}, must be {that:g} as that of {other}")
+        temperature_C, that = under.temperature_C, theirs.temperature_C
+        if temperature_C is not None and that is not None and abs(temperature_C - that) > SAME_K:
+            raise ValueError(f"{key}.under.temperature_C is {temperature_C:g}, must be {that:g} as that of {other}")
 
 
 def _refuse_other_supply(key: str, under: Under, voltage: Number | None) -> None:

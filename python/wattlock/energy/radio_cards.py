@@ -88,13 +88,15 @@ class RadioCard(Table):
 
         Raises ValueError with a hint where it has no figures for that power.
         """
-        rates = dict.fromkeys(one.rate_Mb_s for one in self.tx)
-        found = [_between([one for one in self.tx if one.rate_Mb_s == rate], power_dBm) for rate in rates]
-        there = [one for one in found if one]
+        rates = dict.fromkeys(power.rate_Mb_s for power in self.tx)
+        found = [_between([power for power in self.tx if power.rate_Mb_s == rate], power_dBm) for rate in rates]
+        there = [power for power in found if power]
         if there:
             return self.model_copy(update={"tx": there})
-        named = sorted({one.power_dBm for one in self.tx if one.power_dBm is not None})
-        known = f"its figures are for {', '.join(f'{one:g}' for one in named)} dBm" if named else "it has one for all"
+        named = sorted({power.power_dBm for power in self.tx if power.power_dBm is not None})
+        known = (
+            f"its figures are for {', '.join(f'{power:g}' for power in named)} dBm" if named else "it has one for all"
+        )
         raise ValueError(
             f"no draw at {power_dBm:g} dBm", f"{known}; leave it out, or take a card that has figures there"
         )
@@ -111,11 +113,11 @@ class RadioCard(Table):
 
 def _nearest(among: list[SendPower], key: str, wanted: float | None) -> list[SendPower]:
     """Those whose `key` is nearest to what is wanted; all where nothing is, or none says."""
-    named = [one for one in among if getattr(one, key) is not None]
+    named = [power for power in among if getattr(power, key) is not None]
     if wanted is None or not named:
         return among
-    least = min(abs(getattr(one, key) - wanted) for one in named)
-    return [one for one in named if abs(getattr(one, key) - wanted) == least]
+    least = min(abs(getattr(power, key) - wanted) for power in named)
+    return [power for power in named if abs(getattr(power, key) - wanted) == least]
 
 
 def _between(figures: list[SendPower], power_dBm: float) -> SendPower | None:
@@ -123,7 +125,7 @@ def _between(figures: list[SendPower], power_dBm: float) -> SendPower | None:
 
     The line goes by decibels. How far that by milliwatts lies from it comes on top of the figures' own uncertainty.
     """
-    known = sorted((one.power_dBm, place) for place, one in enumerate(figures) if one.power_dBm is not None)
+    known = sorted((power.power_dBm, place) for place, power in enumerate(figures) if power.power_dBm is not None)
     below = [figures[place] for at_dBm, place in known if at_dBm <= power_dBm]
     above = [figures[place] for at_dBm, place in known if at_dBm >= power_dBm]
     if not below or not above:
@@ -132,7 +134,7 @@ def _between(figures: list[SendPower], power_dBm: float) -> SendPower | None:
     if low.power_dBm is None or high.power_dBm is None or low.power_dBm == high.power_dBm or low.unit != high.unit:
         return low
     share = (power_dBm - low.power_dBm) / (high.power_dBm - low.power_dBm)
-    low_mW, at_mW, high_mW = (10 ** (one / 10) for one in (low.power_dBm, power_dBm, high.power_dBm))
+    low_mW, at_mW, high_mW = (10 ** (level_dBm / 10) for level_dBm in (low.power_dBm, power_dBm, high.power_dBm))
     value = low.value + share * (high.value - low.value)
     other = low.value + (at_mW - low_mW) / (high_mW - low_mW) * (high.value - low.value)
     span = f"between {low.power_dBm:g} and {high.power_dBm:g} dBm"
@@ -162,6 +164,6 @@ FORM = DefinitionForm(
 RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True)
 
 
-def load(name_or_path: str | Path, own: Path | None = None) -> Radio:
+def load(name_or_path: str | Path, cards: Path | None = None) -> Radio:
     """Read a radio card, as `cards.load` reads a device card."""
-    return Radio(*RADIOS.load(name_or_path, own))
+    return Radio(*RADIOS.load(name_or_path, cards))

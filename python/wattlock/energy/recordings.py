@@ -207,8 +207,8 @@ def read(
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         after = int(back[0]) + 1
-        said = f"{file}: line {lines[after]}: time {time_s[after]:.9g} s does not rise"
-        raise InputError(said, hint=COLUMNS_HINT)
+        message = f"{file}: line {lines[after]}: time {time_s[after]:.9g} s does not rise"
+        raise InputError(message, hint=COLUMNS_HINT)
     size = 1.0
     if (rate_Hz := found.rate_Hz) is not None:
         mean = float(time_s[-1] - time_s[0]) / (len(cells) - 1)
@@ -275,8 +275,8 @@ def _opened(file: Path, hint: str) -> RecordingSheet:
     if len(names) == 1:
         for mark, called in ((";", "semicolons"), ("\t", "tabs")):
             if mark in names[0]:
-                said = f"{file}: its columns are separated by {called}, not by commas"
-                raise InputError(said, hint="save it with commas between columns and a point in numbers")
+                message = f"{file}: its columns are separated by {called}, not by commas"
+                raise InputError(message, hint="save it with commas between columns and a point in numbers")
     first = next((below for below in range(at + 1, len(lines)) if lines[below].strip()), at + 1)
     cells = _row(lines[first]) if first < len(lines) else []
     if not any(cell.strip() for cell in cells[len(names) :]):
@@ -403,8 +403,8 @@ def _refuse_more_cells(sheet: RecordingSheet) -> None:
                     continue
                 cells = _row(line[:HEAD_B].decode("utf-8", "replace").strip("\n"))
                 if any(cell.strip() for cell in cells[len(sheet.names) :]):
-                    said = f"{sheet.file}: line {number}: {len(cells)} values below {len(sheet.names)} heads"
-                    raise InputError(said, hint="save it with commas between columns and a point in numbers")
+                    message = f"{sheet.file}: line {number}: {len(cells)} values below {len(sheet.names)} heads"
+                    raise InputError(message, hint="save it with commas between columns and a point in numbers")
     except OSError as error:
         raise InputError(f"{sheet.file}: {error.strerror or error}", hint=COLUMNS_HINT) from error
 
@@ -660,8 +660,8 @@ def _time(
         if (shown := re.search(spelled, "\n".join(above))) is None:
             raise InputError(f"{file}: no {profile.interval} above its columns", hint="export it with its first lines")
         if (unit_s := scale(shown[2] or "s", "s")) is None:
-            said = f'{file}: {profile.interval} {shown[1]} is in "{shown[2]}", not in s, ms, us or ns'
-            raise InputError(said, hint="write it in seconds, without a unit")
+            message = f'{file}: {profile.interval} {shown[1]} is in "{shown[2]}", not in s, ms, us or ns'
+            raise InputError(message, hint="write it in seconds, without a unit")
         return SheetColumn(name, float(shown[1]) * unit_s), None
     if profile.rate_Hz is not None:
         return SheetColumn(name, None), profile.rate_Hz

@@ -57,7 +57,11 @@ class RepeatedOperation(NamedTuple):
     def time_s(self) -> float | None:
         """Mean seconds of one operation, None where a direction's are not known."""
         times = [(share, half.time_s) for share, half in self.shares]
-        return None if any(one is None for _, one in times) else sum(share * (one or 0.0) for share, one in times)
+        return (
+            None
+            if any(time_s is None for _, time_s in times)
+            else sum(share * (time_s or 0.0) for share, time_s in times)
+        )
 
 
 class Duty(NamedTuple):
@@ -266,7 +270,7 @@ def _labels(tasks: list[RepeatedOperation]) -> list[str]:
     return [
         task.cipher
         if ciphers[task.cipher] == 1
-        else " ".join(str(one) for one in (task.cipher, task.provider, f"{task.payload_B} B", task.data) if one)
+        else " ".join(str(label) for label in (task.cipher, task.provider, f"{task.payload_B} B", task.data) if label)
         for task in tasks
     ]
 

@@ -188,7 +188,7 @@ def kept_card(name_or_path: str, target: Target, core_classes: Sequence[str], *,
 ENDS = {"cycles": "", "cycles_low": "_low", "cycles_high": "_high"}
 
 
-def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None = None) -> pl.DataFrame:
+def valued(result: Result, device: str | None, *, allow_assumed: bool, cards: Path | None = None) -> pl.DataFrame:
     """The estimates with their energy columns: by the card asked for now, else by the run's meter, else by its card.
 
     * `allow_assumed`: the user asked for numbers that nobody could verify.
@@ -200,7 +200,7 @@ def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path
     Raises EvidenceError where the card is of another instruction set, part or clock, or has unverified numbers that
     nobody asked for.
     """
-    estimates = _valued_by(result, device, allow_assumed=allow_assumed, own=own)
+    estimates = _valued_by(result, device, allow_assumed=allow_assumed, cards=cards)
     if not result.reasons:
         return estimates
     has_number = pl.col("state").is_in(["resolved", "unresolved"])
@@ -210,11 +210,11 @@ def valued(result: Result, device: str | None, *, allow_assumed: bool, own: Path
     )
 
 
-def _valued_by(result: Result, device: str | None, *, allow_assumed: bool, own: Path | None) -> pl.DataFrame:
+def _valued_by(result: Result, device: str | None, *, allow_assumed: bool, cards: Path | None) -> pl.DataFrame:
     if device is None and result.meter is not None and result.energies is not None:
         scope, baseline = result.meter["scope"], result.meter["baseline"]
         return measured(result.estimates, result.energies, scope=scope, baseline=baseline)
-    card = card_of(result, device, own)
+    card = card_of(result, device, cards)
     if "time" not in result.quantities:
         return result.estimates if card is None else _by_part(result, card, allow_assumed=allow_assumed)
     if card is None:
@@ -280,9 +280,9 @@ def _column_for(result: Result, card: Device) -> str:
     part, clock_Hz = result.core.part
     if not _is_of_part(result, card.name):
         what = f"device card {card.name} is none of {part}, whose cycles were counted"
-        own = [name for name in DEVICES.names() if _is_of_part(result, name)]
+        cards = [name for name in DEVICES.names() if _is_of_part(result, name)]
         none = f"no card of {short_title(part)} came along; docs/add/card.md says how to write one"
-        raise EvidenceError(what, hint=f"its cards: {', '.join(own)}" if own else none)
+        raise EvidenceError(what, hint=f"its cards: {', '.join(cards)}" if cards else none)
     if (column := result.cycles_column) is None:
         raise EvidenceError(
             f"run {result.id}: has no part cycles, and nothing else is valued", hint=f"see {part}'s file"
@@ -299,10 +299,10 @@ def _column_for(result: Result, card: Device) -> str:
     return column
 
 
-def card_of(result: Result, device: str | None, own: Path | None = None) -> Device | None:
+def card_of(result: Result, device: str | None, cards: Path | None = None) -> Device | None:
     """The card asked for now, else the one that the run holds; counted cycles are valued by none but the former."""
     if device is not None:
-        return load(device, own)
+        return load(device, cards)
     name = result.plan["device"]
     return kept(name, result.plan["device_card"]) if name is not None and "time" in result.quantities else None
 
@@ -314,9 +314,9 @@ class Clock(NamedTuple):
     counts_cycles: bool
 
 
-def clock_of(result: Result, device: str | None, own: Path | None = None) -> Clock:
+def clock_of(result: Result, device: str | None, cards: Path | None = None) -> Clock:
     """The clock of the card that values a run; nothing is known without one."""
-    card = card_of(result, device, own)
+    card = card_of(result, device, cards)
     if card is None:
         return Clock(None, counts_cycles=False)
     clock = card.on(next(iter(result.core_classes), None)).card.frequency

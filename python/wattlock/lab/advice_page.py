@@ -54,12 +54,12 @@ def _address(profile: str) -> str:
 
 def answer_page(filled: Mapping[str, str], choices: Values, answer: DecisionRecord) -> str:
     """The decision record below the form that asked for it."""
-    asked = text(urlencode(filled))
+    query = text(urlencode(filled))
     links = (
-        f'<p class="links"><a href="{HERE}.json?{asked}">JSON</a> <a href="{HERE}.csv?{asked}">CSV of the choices</a> '
-        f'<a href="{HERE}.html?{asked}" download="decision.html">The record as one file</a> '
-        f'<a href="{HERE}.md?{asked}" download="decision.md">As Markdown</a> '
-        f'<a href="/plan?{asked}">What to measure next</a></p>'
+        f'<p class="links"><a href="{HERE}.json?{query}">JSON</a> <a href="{HERE}.csv?{query}">CSV of the choices</a> '
+        f'<a href="{HERE}.html?{query}" download="decision.html">The record as one file</a> '
+        f'<a href="{HERE}.md?{query}" download="decision.md">As Markdown</a> '
+        f'<a href="/plan?{query}">What to measure next</a></p>'
     )
     form = folded("The question", _form(filled, choices))
     body = f'{form}{links}<div class="record">{answer.inside}</div>'
@@ -190,8 +190,8 @@ def filled_question(filled: Mapping[str, str], lab: Collection) -> AdviceRequest
         lab.folder(run.hash)
         given["device.run"] = run.hash
     allow_assumed = filled.get("allow-assumed") == ON
-    profile, message, every = (filled.get(name) for name in ("profile", "message", "every"))
-    return AdviceRequest(profile, message, every, given, allow_assumed, tuple(_arguments(filled)))
+    profile, message, interval = (filled.get(name) for name in ("profile", "message", "every"))
+    return AdviceRequest(profile, message, interval, given, allow_assumed, tuple(_arguments(filled)))
 
 
 def _value(field: Field, value: str) -> object:
@@ -261,6 +261,6 @@ def _answer(lab: Collection, filled: dict[str, str]) -> DecisionRecord:
 
 @lru_cache(KEPT)
 def _kept(lab: Collection, filled: tuple[tuple[str, str], ...], _today: date) -> DecisionRecord:
-    asked = filled_question(dict(filled), lab)
+    request = filled_question(dict(filled), lab)
     with turns.one():
-        return answer(asked, lab.data)
+        return answer(request, lab.data)

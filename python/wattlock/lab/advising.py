@@ -59,48 +59,48 @@ class DecisionRecord:
         return rows
 
 
-def answer(asked: AdviceRequest, runs: Path, wall_s: float = WALL_s) -> DecisionRecord:
+def answer(request: AdviceRequest, runs: Path, wall_s: float = WALL_s) -> DecisionRecord:
     """The decision record of a question.
 
     * `runs`: the folder below which `runs/HASH` is a run that the question names. `wall_s`: how long it may take.
 
     Raises InputError, EvidenceError as `wattlock advise` does, and InputError where the limits are too narrow.
     """
-    told = ask(["wattlock.lab.advising"], wall_s, sent=json.dumps(dataclasses.asdict(asked)), cwd=runs)
-    if told is None:
+    reply = ask(["wattlock.lab.advising"], wall_s, sent=json.dumps(dataclasses.asdict(request)), cwd=runs)
+    if reply is None:
         hint = "carry it out by `wattlock advise` on a machine of your own"
         raise InputError("the question can't be answered within the lab's limits of memory and time", hint=hint)
-    if "error" in told:
-        kind = EvidenceError if told["kind"] == "EvidenceError" else InputError
-        raise kind(told["error"], hint=told["hint"])
-    return DecisionRecord(**told)
+    if "error" in reply:
+        kind = EvidenceError if reply["kind"] == "EvidenceError" else InputError
+        raise kind(reply["error"], hint=reply["hint"])
+    return DecisionRecord(**reply)
 
 
-def main(asked: AdviceRequest) -> dict[str, Any]:
+def main(request: AdviceRequest) -> dict[str, Any]:
     """The answer as JSON can hold it, or why there is none."""
     try:
-        return dataclasses.asdict(_answered(asked))
+        return dataclasses.asdict(_answered(request))
     except WattlockError as error:
         kind = "EvidenceError" if isinstance(error, EvidenceError) else "InputError"
         return {"error": error.message, "hint": error.hint, "kind": kind}
 
 
-def question_of(asked: AdviceRequest) -> Question:
+def question_of(request: AdviceRequest) -> Question:
     """The question that is asked. Raises InputError where it lacks something, or a value can't be."""
     from wattlock.advise.question import Traffic
     from wattlock.advise.question import asked as question
 
-    return question(asked.profile, Traffic(asked.message, asked.every), asked.given)
+    return question(request.profile, Traffic(request.message, request.every), request.given)
 
 
-def _answered(asked: AdviceRequest) -> DecisionRecord:
+def _answered(request: AdviceRequest) -> DecisionRecord:
     from wattlock.advise import record
     from wattlock.advise.answer import advise
     from wattlock.advise.record import markdown
     from wattlock.report.decision_page import decision_page, inside
 
-    advice = advise(question_of(asked), allow_assumed=asked.allow_assumed)
-    command = shlex.join(["wattlock", "advise", *asked.arguments])
+    advice = advise(question_of(request), allow_assumed=request.allow_assumed)
+    command = shlex.join(["wattlock", "advise", *request.arguments])
     title, parts = record.title(advice), record.sections(advice, {}, command)
     return DecisionRecord(
         title=title,

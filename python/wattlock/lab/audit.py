@@ -25,9 +25,9 @@ class Audit:
         self._waiting: deque[dict[str, Any]] = deque(maxlen=MOST_WAITING)
         self._writing = threading.Lock()
 
-    def note(self, by: tokens.By, what: str, of: str) -> None:
+    def note(self, by: tokens.By, what: str, subject: str) -> None:
         """Writes a line, now or later. What was done is done: nothing is raised."""
-        self._waiting.append(tokens.fields(by, what, of))
+        self._waiting.append(tokens.fields(by, what, subject))
         while self._waiting and self._writing.acquire(blocking=False):
             try:
                 is_written = self._write()

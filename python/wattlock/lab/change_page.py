@@ -64,8 +64,8 @@ class Series:
             for name in names:
                 found[f"change_{name}"][change.place] = values[name]
         schema = {f"change_{name}": pl.String if name in {"first", "last"} else pl.Float64 for name in names}
-        told = (pl.lit(value).alias(name) for name, value in (("evidence", self.evidence), ("case", self.case)))
-        return self.points.with_columns(*told).hstack(pl.DataFrame(found, schema=schema))
+        columns = (pl.lit(value).alias(name) for name, value in (("evidence", self.evidence), ("case", self.case)))
+        return self.points.with_columns(*columns).hstack(pl.DataFrame(found, schema=schema))
 
     def beside(self, change: Change) -> list[str]:
         """What else differs between the runs on either side of a change."""

@@ -39,13 +39,13 @@ def entry_by_child(folder: Path, wall_s: float = WALL_s) -> dict[str, Any]:
 
     Raises TransferRefused where it can't be read, or not within the limits.
     """
-    told = ask(["wattlock.lab.child", str(folder)], wall_s)
-    if told is None:
+    answer = ask(["wattlock.lab.child", str(folder)], wall_s)
+    if answer is None:
         raise TransferRefused("the run can't be read within the limits of memory and time", hint=UNREAD)
-    if "error" in told:
-        raise TransferRefused(told["error"], hint=told["hint"])
-    told["estimates"] = base64.b64decode(told["estimates"])
-    return told
+    if "error" in answer:
+        raise TransferRefused(answer["error"], hint=answer["hint"])
+    answer["estimates"] = base64.b64decode(answer["estimates"])
+    return answer
 
 
 def ask(module: Sequence[str], wall_s: float, sent: str = "", cwd: Path | None = None) -> dict[str, Any] | None:
@@ -59,21 +59,21 @@ def ask(module: Sequence[str], wall_s: float, sent: str = "", cwd: Path | None =
         done = subprocess.run(
             command, env=environment, input=sent.encode(), capture_output=True, timeout=wall_s, check=False, cwd=cwd
         )
-        told: dict[str, Any] = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return None
-    return told
+    return answer
 
 
 def main(folder: Path) -> dict[str, Any]:
     """The entry of a run as JSON can hold it, or what is wrong with the run."""
     try:
-        told = dataclasses.asdict(_entry(folder))
+        answer = dataclasses.asdict(_entry(folder))
     except WattlockError as error:
         return {"error": error.message.replace(f"run {folder}: ", "the run: "), "hint": error.hint or UNREAD}
     except Exception as error:  # noqa: BLE001 - whatever a file made a reader do, it is the file's fault
         return {"error": f"the run can't be read: {type(error).__name__}", "hint": UNREAD}
-    return {**told, "estimates": base64.b64encode(told["estimates"]).decode()}
+    return {**answer, "estimates": base64.b64encode(answer["estimates"]).decode()}
 
 
 def _entry(folder: Path) -> Any:
@@ -95,10 +95,10 @@ def _refuse_foreign(run: RunFolder) -> None:
         raise StoreError(f"run {run.path}: has a batch twice", hint="measure again: no probe writes that")
 
 
-def within(told: dict[str, Any], taken_B: int) -> dict[str, Any]:
+def within(answer: dict[str, Any], taken_B: int) -> dict[str, Any]:
     """The same, or that it took more memory to be read than pages may."""
     if taken_B <= MOST_MEMORY_B:
-        return told
+        return answer
     limit_MiB = MOST_MEMORY_B >> 20
     return {"error": f"the run took {taken_B >> 20} MiB to be read, the limit is {limit_MiB} MiB", "hint": UNREAD}
 

@@ -50,8 +50,8 @@ def push(run: Path, lab: str, token: str | None) -> tuple[str, bool]:
     request.add_header("Content-Type", MEDIA_TYPE)
     request.add_header("Content-Length", str(size_B(run)))
     with _asked(lab, request) as answer:
-        told = _json(lab, answer)
-    return hash_, bool(told.get("new"))
+        reply = _json(lab, answer)
+    return hash_, bool(reply.get("new"))
 
 
 def pull(digits: str, lab: str, token: str | None, out: Path) -> str:
@@ -116,8 +116,8 @@ def _asked(lab: str, request: Request) -> HTTPResponse:
 
 def _refuse(lab: str, error: HTTPError) -> NoReturn:
     try:
-        told = json.loads(error.read(LONGEST_ANSWER_B))
-        words, hint = (" ".join(str(told[key]).split()) for key in ("error", "hint"))
+        reply = json.loads(error.read(LONGEST_ANSWER_B))
+        words, hint = (" ".join(str(reply[key]).split()) for key in ("error", "hint"))
     except (ValueError, KeyError, TypeError, OSError):
         words, hint = f"it answered {error.code}", "is this the address of a lab?"
     raise TransferRefused(f"lab {lab}: {words}", hint=hint) from error
@@ -125,12 +125,12 @@ def _refuse(lab: str, error: HTTPError) -> NoReturn:
 
 def _json(lab: str, answer: HTTPResponse) -> dict[str, object]:
     try:
-        told = json.loads(answer.read(LONGEST_ANSWER_B))
+        reply = json.loads(answer.read(LONGEST_ANSWER_B))
     except (ValueError, HTTPException, OSError):
-        told = None
-    if not isinstance(told, dict):
+        reply = None
+    if not isinstance(reply, dict):
         raise TransferRefused(f"lab {lab}: its answer is no lab's", hint="is this the address of a lab?")
-    return told
+    return reply
 
 
 def _copy(answer: HTTPResponse, to: BinaryIO) -> None:

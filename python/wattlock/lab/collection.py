@@ -452,7 +452,7 @@ class Watch:
 
     def _signature(self, hash_: str) -> Signature:
         stats = (os.stat(f"{self._runs}/{hash_}/{name}") for name in FILES)  # noqa: PTH116 - a path costs ten times it
-        return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in stats)
+        return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
 
 
 MOST_KEPT = 16
@@ -508,7 +508,7 @@ class Readings:
         with self._lock:
             del self._under_way[hash_]
             self._kept[hash_] = kept
-            while len(self._kept) > MOST_KEPT or sum(one.size_B for one in self._kept.values()) > MOST_KEPT_B:
+            while len(self._kept) > MOST_KEPT or sum(kept.size_B for kept in self._kept.values()) > MOST_KEPT_B:
                 self._kept.popitem(last=False)
         reading.set_result(kept.reading)
 

@@ -34,12 +34,12 @@ def devices(runs: Sequence[RunRow]) -> str:
     by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
     body, number = paragraphs([ALIKE]), 0
     for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
-        own, by_device = list(of_kind), dict[str, list[RunRow]]()
-        for run in own:
+        kind_runs, by_device = list(of_kind), dict[str, list[RunRow]]()
+        for run in kind_runs:
             by_device.setdefault(run.device, []).append(run)
         number += len(by_device)
         shown = "".join(map(_device, by_device.values()))
-        body += section(kind, formats.capital(kind), f'<div class="devices">{shown}</div>{_compared(own)}')
+        body += section(kind, formats.capital(kind), f'<div class="devices">{shown}</div>{_compared(kind_runs)}')
     return page("Devices", f"{counted(number, 'device')}, {counted(len(runs), 'run')}", body + also(HERE), here=HERE)
 
 
@@ -55,11 +55,11 @@ def _compared(runs: Sequence[RunRow]) -> str:
     for (study, _), by_device in latest.items():
         hashes = [run.hash for run in by_device.values()][:MOST_SIDES]
         if len(hashes) > 1:
-            asked = text(urlencode([("run", hash_) for hash_ in hashes]))
+            query = text(urlencode([("run", hash_) for hash_ in hashes]))
             what = f"{text(study)}: {counted(len(hashes), 'device')}"
-            links += f'<li><a href="/compare?{asked}">{what}</a></li>'
-    told = "<p>Compare devices, by the latest run of a study that each has:</p>"
-    return f'{told}<ul class="links">{links}</ul>' if links else ""
+            links += f'<li><a href="/compare?{query}">{what}</a></li>'
+    prose = "<p>Compare devices, by the latest run of a study that each has:</p>"
+    return f'{prose}<ul class="links">{links}</ul>' if links else ""
 
 
 def _device(runs: Sequence[RunRow]) -> str:
@@ -83,8 +83,8 @@ def _device(runs: Sequence[RunRow]) -> str:
     )
     links = f'<a href="/runs?device={first.device}">All its runs ({len(runs):,})</a>'
     if valid := next(filter(says_something, runs), None):
-        asked = urlencode({"series": f"{valid.device}/{valid.study}"})
-        links += f' <a href="/change?{asked}">Over time</a>'
+        query = urlencode({"series": f"{valid.device}/{valid.study}"})
+        links += f' <a href="/change?{query}">Over time</a>'
     name = f"device-{first.device}"
     return (
         f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '

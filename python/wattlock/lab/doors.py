@@ -183,9 +183,9 @@ async def refused(request: Request, error: Denied) -> None:
     await run_in_threadpool(note_refused, request, error)
 
 
-async def noted(request: Request, token: str | None, what: str, of: str) -> None:
+async def noted(request: Request, token: str | None, what: str, subject: str) -> None:
     """Writes what was done by a token into the audit log, now or when the database can be written again."""
-    await run_in_threadpool(request.app.state.audit.note, By(token, address_of(request)), what, of)
+    await run_in_threadpool(request.app.state.audit.note, By(token, address_of(request)), what, subject)
 
 
 def _lab(request: Request) -> Collection:

@@ -40,7 +40,7 @@ def asset(name: str) -> str | None:
     """The style, or a script of the report; null for anything else."""
     if name == STYLE:
         return report.stylesheet("compare", "lab")
-    known = {f"{one}.js" for one in SCRIPTS} | {f"{one}.css" for one in STYLES}
+    known = {f"{asset_name}.js" for asset_name in SCRIPTS} | {f"{asset_name}.css" for asset_name in STYLES}
     return report.asset(name) if name in known else None
 
 
@@ -71,9 +71,9 @@ def moment(iso: str) -> str:
     return formats.day_and_time(iso)
 
 
-def also(address: str, asked: str = "") -> str:
+def also(address: str, query: str = "") -> str:
     """The same as data."""
-    end = f"?{text(asked)}" if asked else ""
+    end = f"?{text(query)}" if query else ""
     return f'<p class="links"><a href="{address}.json{end}">JSON</a> <a href="{address}.csv{end}">CSV</a></p>'
 
 

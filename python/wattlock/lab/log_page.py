@@ -28,10 +28,10 @@ def log(lines: Sequence[Mapping[str, Any]]) -> str:
         )
     shown = lines[:LATEST]
     rows = (
-        f"<tr>{cell(moment(str(one['at'])))}{cell(one['what'])}"
-        f'<td class="reason">{text(one["of"]) or formats.MISSING}</td>'
-        f"{cell(one['token'] or formats.MISSING)}{cell(one['address'])}</tr>"
-        for one in shown
+        f"<tr>{cell(moment(str(name['at'])))}{cell(name['what'])}"
+        f'<td class="reason">{text(name["of"]) or formats.MISSING}</td>'
+        f"{cell(name['token'] or formats.MISSING)}{cell(name['address'])}</tr>"
+        for name in shown
     )
     more = paragraphs([f"Below are the latest {len(shown)} of {len(lines):,} lines."]) if len(lines) > LATEST else ""
     head = ["When", "What", "Of", "Token", "Address"]
@@ -42,19 +42,19 @@ def log(lines: Sequence[Mapping[str, Any]]) -> str:
 def tokens(known: Sequence[Mapping[str, Any]]) -> str:
     """A row a token, the oldest first."""
     line = "Who may come in, and until when. A token is printed once, on the lab's host."
-    told = "<p><code>wattlock lab token</code> makes one, <code>wattlock lab revoke</code> ends one.</p>"
+    prose = "<p><code>wattlock lab token</code> makes one, <code>wattlock lab revoke</code> ends one.</p>"
     if not known:
-        told = paragraphs(["There is none: this lab is open to its machine, and listens on loopback alone."])
-        return page("Tokens", line, section("tokens", "Tokens", told) + also(TOKENS) + BOTH, here=TOKENS)
+        prose = paragraphs(["There is none: this lab is open to its machine, and listens on loopback alone."])
+        return page("Tokens", line, section("tokens", "Tokens", prose) + also(TOKENS) + BOTH, here=TOKENS)
     head = ["Id", "Scope", "Made", "Ends", "Revoked"]
     rows = (
-        f'<tr><th scope="row"><code>{text(one["id"])}</code></th>{cell(one["scope"])}'
-        + "".join(cell(moment(one[name]) if one[name] else formats.MISSING) for name in TOKEN_FIELDS[2:])
+        f'<tr><th scope="row"><code>{text(token["id"])}</code></th>{cell(token["scope"])}'
+        + "".join(cell(moment(token[name]) if token[name] else formats.MISSING) for name in TOKEN_FIELDS[2:])
         + "</tr>"
-        for one in known
+        for token in known
     )
     body = table("Tokens, the oldest first", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
-    return page("Tokens", line, section("tokens", "Tokens", told + body) + also(TOKENS) + BOTH, here=TOKENS)
+    return page("Tokens", line, section("tokens", "Tokens", prose + body) + also(TOKENS) + BOTH, here=TOKENS)
 
 
 def tokens_frame(known: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

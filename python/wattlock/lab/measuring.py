@@ -66,16 +66,16 @@ class PageMeasuring:
                 self._measured(visitor)
 
     def _measured(self, visitor: Visitor) -> None:
-        said = "The lab failed: see the output of `wattlock lab`."
+        message = "The lab failed: see the output of `wattlock lab`."
         try:
             with self._lab.arriving() as place:
                 measure(visitor, STUDY, place / "measured", self._entered)
         except WattlockError as error:
-            said = f"{error.message}. {error.hint}"
+            message = f"{error.message}. {error.hint}"
         except Exception:  # noqa: BLE001 - a bug costs the visit that found it, and no other one
             traceback.print_exc()
         if not visitor.state["is_over"]:
-            visitor.shows(said=said, is_over=True, table=None, words=[])
+            visitor.shows(said=message, is_over=True, table=None, words=[])
 
     def _entered(self, folder: RunFolder) -> str:
         """Takes the run in as one that was sent."""
@@ -135,7 +135,7 @@ async def post_words(request: Request, what: str) -> Response:
     try:
         with room_B(visits, f"/{what}", query) as most_B:
             body = await body_of(request, most_B)
-            said = await run_in_threadpool(posted, visits, f"/{what}", query, body)
+            answer = await run_in_threadpool(posted, visits, f"/{what}", query, body)
     except Refusal as refusal:
         return JSONResponse({"error": refusal.message, "hint": refusal.hint}, refusal.status)
-    return JSONResponse(said)
+    return JSONResponse(answer)

@@ -77,24 +77,26 @@ def _examples(runs: Sequence[RunRow]) -> str:
     )
 
 
-def _empty(told: str, address: str) -> str:
-    return section("fill", "Fill it", paragraphs([told]) + pushed("wattlock run quick", address))
+def _empty(prose: str, address: str) -> str:
+    return section("fill", "Fill it", paragraphs([prose]) + pushed("wattlock run quick", address))
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
     """A table for each kind of evidence."""
     order = list(chip.SHAPES)
-    by_kind = groupby(sorted(devices, key=lambda one: order.index(one["evidence"])), key=lambda one: one["evidence"])
-    return paragraphs([ALIKE]) + "".join(_of_kind(kind, list(own)) for kind, own in by_kind)
+    by_kind = groupby(
+        sorted(devices, key=lambda device: order.index(device["evidence"])), key=lambda device: device["evidence"]
+    )
+    return paragraphs([ALIKE]) + "".join(_of_kind(kind, list(kind_devices)) for kind, kind_devices in by_kind)
 
 
 def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
     rows = (
-        f'<tr><th scope="row"><a href="/runs?device={text(one["device"])}">{text(one["name"])}</a></th>'
-        f"<td>{chip.chip(one['evidence'])}</td>{cell(one['card'] or formats.MISSING)}"
-        f"{cell(format(one['runs'], ','), True)}{cell(format(one['studies'], ','), True)}"
-        f"{cell(moment(one['latest']))}<td><code>{text(one['device'])}</code></td></tr>"
-        for one in devices
+        f'<tr><th scope="row"><a href="/runs?device={text(label["device"])}">{text(label["name"])}</a></th>'
+        f"<td>{chip.chip(label['evidence'])}</td>{cell(label['card'] or formats.MISSING)}"
+        f"{cell(format(label['runs'], ','), True)}{cell(format(label['studies'], ','), True)}"
+        f"{cell(moment(label['latest']))}<td><code>{text(label['device'])}</code></td></tr>"
+        for label in devices
     )
     head = ["Device", "Evidence", "Card", "#Runs", "#Studies", "Latest", "Fingerprint"]
     return table(f"Devices, {kind}", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
@@ -108,18 +110,20 @@ def runs(
     devices: Sequence[Mapping[str, Any]],
 ) -> str:
     """The runs that a filter keeps, or the latest of them, with the filter; `count`: how many it keeps."""
-    labelled = {one["device"]: f"{one['name']} ({one['evidence']}, {one['device'][:6]})" for one in devices}
+    labelled = {
+        device["device"]: f"{device['name']} ({device['evidence']}, {device['device'][:6]})" for device in devices
+    }
     fields = choice("device", "Device", labelled, wanted.device)
     for name in ("study", "library", "evidence"):
-        fields += choice(name, name.capitalize(), {one: one for one in choices[name]}, getattr(wanted, name))
+        fields += choice(name, name.capitalize(), {choice: choice for choice in choices[name]}, getattr(wanted, name))
     form = f'<form class="filter" action="/runs">{fields}<button>Show</button></form>'
-    asked = {name: value for name, value in vars(wanted).items() if value}
+    query = {name: value for name, value in vars(wanted).items() if value}
     shown = _pickable(found) if found else "<p>No run is like that.</p>"
     line = counted(count, "run")
     if len(found) < count:
         line = f"The latest {len(found):,} of {line}"
-        shown += f'<p><a href="/runs?{text(urlencode(asked | {"show": "all"}))}">All {count:,} runs</a></p>'
-    return page("Runs", line, form + shown + also("/runs", urlencode(asked)), here="/runs")
+        shown += f'<p><a href="/runs?{text(urlencode(query | {"show": "all"}))}">All {count:,} runs</a></p>'
+    return page("Runs", line, form + shown + also("/runs", urlencode(query)), here="/runs")
 
 
 def choose(found: Sequence[RunRow], picked: Set[str]) -> str:
@@ -173,36 +177,37 @@ def run(found: RunRow, drawn: Drawn, mark: str | None = None) -> str:
     invalid = ""
     if found.reasons:
         why = invalid_run([reason.text for reason in found.reasons])
-        beside = "<p>JSON and CSV hold its numbers too, with <code>run_is_valid</code> beside them.</p>"
-        invalid = f'<div class="banner" role="alert">{why}{beside}</div>'
-    own = f"/runs/{found.hash}"
+        prose = "<p>JSON and CSV hold its numbers too, with <code>run_is_valid</code> beside them.</p>"
+        invalid = f'<div class="banner" role="alert">{why}{prose}</div>'
+    address = f"/runs/{found.hash}"
     links = (
-        f'<p class="links"><a href="{own}/report">The whole report</a> <a href="{own}.json">JSON</a> '
-        f'<a href="{own}.csv">CSV</a> <a href="{own}/pack" download="{found.hash[:SHORT_HASH]}.tar">The sealed run</a> '
+        f'<p class="links"><a href="{address}/report">The whole report</a> <a href="{address}.json">JSON</a> '
+        f'<a href="{address}.csv">CSV</a> '
+        f'<a href="{address}/pack" download="{found.hash[:SHORT_HASH]}.tar">The sealed run</a> '
         f'<a href="/compare?run={found.hash}">Compare it</a> '
         f'<a href="/runs?device={found.device}">Runs of this device</a></p>'
     )
-    body = invalid + links + drawn.sections + section("run", "The run", facts(known)) + _removal(own, mark)
+    body = invalid + links + drawn.sections + section("run", "The run", facts(known)) + _removal(address, mark)
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
 def _removal(place: str, mark: str | None) -> str:
     if mark is None:
         return ""
-    told = "It leaves the pages; its folder stays on the lab's host, below removed/. Whoever has it can push it again."
+    prose = "It leaves the pages; its folder stays on the lab's host, below removed/. Whoever has it can push it again."
     form = f'<form method="post" action="{place}/remove"><input type="hidden" name="csrf" value="{mark}">'
-    return f"<details><summary>Remove this run</summary><p>{told}</p>{form}<button>Remove it</button></form></details>"
+    return f"<details><summary>Remove this run</summary><p>{prose}</p>{form}<button>Remove it</button></form></details>"
 
 
 def compare(found: Sequence[RunRow], drawn: Drawn) -> str:
     """Runs against the first."""
-    asked = urlencode([("run", one.hash) for one in found])
+    query = urlencode([("run", run.hash) for run in found])
     links = "".join(
-        f"<li>{chip.INVALID if one.reasons else chip.chip(one.evidence)} "
-        f'<a href="/runs/{one.hash}">{text(one.id)}</a></li>'
-        for one in found
+        f"<li>{chip.INVALID if name.reasons else chip.chip(name.evidence)} "
+        f'<a href="/runs/{name.hash}">{text(name.id)}</a></li>'
+        for name in found
     )
-    body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", asked)}'
+    body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", query)}'
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)
 
 
@@ -229,13 +234,13 @@ def _code(address: str) -> str:
         return ""
     from wattlock.page.certificate import drawing
 
-    told = f"<p>Another device measures itself at <code>{text(address)}</code>:</p>"
+    prose = f"<p>Another device measures itself at <code>{text(address)}</code>:</p>"
     if address.startswith("http:"):
-        told += (
+        prose += (
             "<p>Over plain http a browser does not isolate the page: its clock is coarse, and it has no WebCrypto. "
             "<code>wattlock lab --https</code> mends both.</p>"
         )
-    return f'{told}<p role="img" aria-label="QR code of {text(address)}">{drawing(address)}</p>'
+    return f'{prose}<p role="img" aria-label="QR code of {text(address)}">{drawing(address)}</p>'
 
 
 def _token_form(place: str, button: str, refused: WattlockError | None) -> str:

@@ -74,16 +74,18 @@ def answered(lab: Collection, patience_s: float = PATIENCE_s) -> list[DeviceRuns
     return found
 
 
-def _by_device(every: Sequence[RunRow]) -> list[list[RunRow]]:
+def _by_device(runs: Sequence[RunRow]) -> list[list[RunRow]]:
     """The runs that answer, by device: valid ones that measured, of the build of the latest."""
     found: dict[str, list[RunRow]] = {}
-    for run in every:
+    for run in runs:
         if run.is_counted or run.reasons or run.evidence != "measured":
             continue
-        own = found.setdefault(run.device, [])
-        is_another = run.study not in {one.study for one in own}
-        if not own or (is_another and run.probe_sha256 == own[0].probe_sha256 and len(own) < MOST_RUNS):
-            own.append(run)
+        run_group = found.setdefault(run.device, [])
+        is_another = run.study not in {run.study for run in run_group}
+        if not run_group or (
+            is_another and run.probe_sha256 == run_group[0].probe_sha256 and len(run_group) < MOST_RUNS
+        ):
+            run_group.append(run)
     return list(found.values())
 
 
@@ -102,15 +104,15 @@ def _kept(lab: Collection, key: str) -> dict[str, Any] | None:
 
 
 def _worked_out(lab: Collection, key: str, runs: Sequence[RunRow]) -> dict[str, Any]:
-    told = ask(
+    answer = ask(
         ["wattlock.lab.papers_answers"], WALL_s, sent=json.dumps([f"runs/{run.hash}" for run in runs]), cwd=lab.data
     )
-    if told is None:
+    if answer is None:
         _again[key] = time.monotonic() + AGAIN_s
         return TOO_MUCH
     with session(lab.engine) as opened:
-        opened.merge(PapersAnswers(key=key, answers=told))
-    return told
+        opened.merge(PapersAnswers(key=key, answers=answer))
+    return answer
 
 
 def main(runs: Sequence[str]) -> dict[str, Any]:
@@ -123,10 +125,10 @@ def main(runs: Sequence[str]) -> dict[str, Any]:
     except WattlockError as error:
         return {"error": error.message}
     rows = []
-    for one in headlines(judgements):
-        answer = one.answer
-        said = (answer.word, answer.sentence, answer.kind) if answer else ("", "", "")
-        rows.append(dict(zip(FIELDS, (one.question, *said, one.needs, one.command), strict=True)))
+    for headline in headlines(judgements):
+        answer = headline.answer
+        answered = (answer.word, answer.sentence, answer.kind) if answer else ("", "", "")
+        rows.append(dict(zip(FIELDS, (headline.question, *answered, headline.needs, headline.command), strict=True)))
     return {"answers": rows}
 
 

@@ -34,7 +34,7 @@ class KeptPlan(NamedTuple):
 
 
 def plan(
-    asked: AdviceRequest, stations: Sequence[Station], machine: str | None, within_percent: float, runs: Path
+    request: AdviceRequest, stations: Sequence[Station], machine: str | None, within_percent: float, runs: Path
 ) -> KeptPlan:
     """What narrows the answer most by the minute.
 
@@ -43,19 +43,19 @@ def plan(
     Raises InputError and EvidenceError as `wattlock advise` does.
     """
     given = {
-        "asked": dataclasses.asdict(asked),
+        "asked": dataclasses.asdict(request),
         "stations": [station._asdict() for station in stations],
         "machine": machine,
         "within": within_percent / 100,
     }
-    told = ask(["wattlock.lab.planning"], WALL_s, sent=json.dumps(given), cwd=runs)
-    if told is None:
+    answer = ask(["wattlock.lab.planning"], WALL_s, sent=json.dumps(given), cwd=runs)
+    if answer is None:
         hint = "carry it out by `wattlock advise --plan` on a machine of your own"
         raise InputError("the question can't be answered within the lab's limits of memory and time", hint=hint)
-    if "error" in told:
-        kind = EvidenceError if told["kind"] == "EvidenceError" else InputError
-        raise kind(told["error"], hint=told["hint"])
-    return KeptPlan(**told)
+    if "error" in answer:
+        kind = EvidenceError if answer["kind"] == "EvidenceError" else InputError
+        raise kind(answer["error"], hint=answer["hint"])
+    return KeptPlan(**answer)
 
 
 def main(given: dict[str, Any]) -> dict[str, Any]:
@@ -68,17 +68,17 @@ def main(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _planned(
-    asked: dict[str, Any], stations: list[dict[str, Any]], machine: str | None, within: float
+    request: dict[str, Any], stations: list[dict[str, Any]], machine: str | None, within: float
 ) -> dict[str, Any]:
     from wattlock.advise import planner
     from wattlock.advise.answer import advise
 
-    question = question_of(AdviceRequest(**asked))
-    advice = advise(question, allow_assumed=asked["allow_assumed"])
-    offers, cannot = planner.offers(advice, [Station(**one) for one in stations], machine=machine)
+    question = question_of(AdviceRequest(**request))
+    advice = advise(question, allow_assumed=request["allow_assumed"])
+    offers, cannot = planner.offers(advice, [Station(**station) for station in stations], machine=machine)
     run = question.device.run
     runs = len(run) if isinstance(run, list) else 1
-    found = planner.plan(advice, [one._replace(runs=runs) for one in offers], within)
+    found = planner.plan(advice, [offer._replace(runs=runs) for offer in offers], within)
     return {
         "within_percent": 100 * math.expm1(found.now),
         "steps": [step.row() for step in found.steps],

@@ -21,39 +21,44 @@ RULE = (
 def papers(found: Sequence[DeviceRuns], address: str) -> str:
     """A section a question, a line a device. `address`: of the lab."""
     if not found:
-        told = paragraphs(["No device has measured yet. A run of the papers’ study answers all that a machine can:"])
-        return page("The papers", LINE, told + pushed("wattlock papers", address), here=HERE)
+        prose = paragraphs(["No device has measured yet. A run of the papers’ study answers all that a machine can:"])
+        return page("The papers", LINE, prose + pushed("wattlock papers", address), here=HERE)
     body = paragraphs(RULE) + "".join(map(_left, found))
-    worked_out = [one for one in found if one.answers]
-    for number, asked in enumerate(worked_out[0].answers if worked_out else ()):
-        lines = "".join(_line(one, one.answers[number]) for one in worked_out)
-        body += section(f"question-{number + 1}", asked["question"], f"<dl>{lines}</dl>")
+    worked_out = [device for device in found if device.answers]
+    for number, question in enumerate(worked_out[0].answers if worked_out else ()):
+        lines = "".join(_line(device, device.answers[number]) for device in worked_out)
+        body += section(f"question-{number + 1}", question["question"], f"<dl>{lines}</dl>")
     return page("The papers", LINE, body + also(HERE), here=HERE)
 
 
-def _left(one: DeviceRuns) -> str:
+def _left(device: DeviceRuns) -> str:
     """That a device has no answers, and why; nothing where it has."""
-    if one.answers:
+    if device.answers:
         return ""
-    why = one.error or "its runs are not judged yet: load the page again"
-    return f'<p role="status">{text(one.device)}: {text(why)}.</p>'
+    why = device.error or "its runs are not judged yet: load the page again"
+    return f'<p role="status">{text(device.device)}: {text(why)}.</p>'
 
 
-def _line(one: DeviceRuns, answer: dict[str, str]) -> str:
-    runs = ", ".join(f'<a href="/runs/{run.hash}">{text(run.id)}</a>' for run in one.runs)
+def _line(device: DeviceRuns, answer: dict[str, str]) -> str:
+    runs = ", ".join(f'<a href="/runs/{run.hash}">{text(run.id)}</a>' for run in device.runs)
     if answer["word"]:
-        said = f"<strong>{text(answer['word'])}.</strong> {text(answer['sentence'])}"
-        said += f' <span class="quiet">{text(answer["kind"])}</span>' if answer["kind"] else ""
+        finding = f"<strong>{text(answer['word'])}.</strong> {text(answer['sentence'])}"
+        finding += f' <span class="quiet">{text(answer["kind"])}</span>' if answer["kind"] else ""
     else:
-        said = f"Not measured: it takes {text(answer['needs'])}. <code>{text(answer['command'])}</code>"
-    return f'<dt>{text(one.device)} <span class="quiet">{runs}</span></dt><dd>{said}</dd>'
+        finding = f"Not measured: it takes {text(answer['needs'])}. <code>{text(answer['command'])}</code>"
+    return f'<dt>{text(device.device)} <span class="quiet">{runs}</span></dt><dd>{finding}</dd>'
 
 
 def frame(found: Sequence[DeviceRuns]) -> pl.DataFrame:
     """A row a device and question, as data; `word` is empty where nothing was measured."""
     rows = [
-        {"device": one.runs[0].device, "device_name": one.device, "runs": " ".join(run.hash for run in one.runs), **row}
-        for one in found
-        for row in one.answers
+        {
+            "device": device.runs[0].device,
+            "device_name": device.device,
+            "runs": " ".join(run.hash for run in device.runs),
+            **row,
+        }
+        for device in found
+        for row in device.answers
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(("device", "device_name", "runs", *FIELDS), pl.String))

@@ -69,7 +69,7 @@ def serve(
     the lab has no token; StoreError where another lab serves the folder or out of the database.
     """
     address, port = _address(bind)
-    own = certificate(str(address)) if how.tls else None
+    pair = certificate(str(address)) if how.tls else None
     lab = Collection.open(data, how.database)
     with alone_at(data, lab.engine):
         is_open = tokens.is_open(lab.engine)
@@ -79,12 +79,12 @@ def serve(
             raise InputError(f"{why} the lab has no token", hint=hint)
         with _listening(str(address), port, bind) as listener:
             _begin(lab, say, is_open=is_open)
-            place = _place(listener, own)
+            place = _place(listener, pair)
             kind = "example runs" if collection.are_in(data) else "runs"
             say(f"the lab: {place} ({lab.count()} {kind} in {data})")
-            if own is not None:
+            if pair is not None:
                 say("Browsers warn, as nobody else vouches for the certificate. Compare its SHA-256:")
-                say(own.fingerprint)
+                say(pair.fingerprint)
             if not (address.is_loopback or address.is_unspecified):
                 show(place + measuring.PLACE)
             config = uvicorn.Config(
@@ -94,7 +94,7 @@ def serve(
                 log_level="warning",
                 proxy_headers=False,
                 server_header=False,
-                ssl_certfile=None if own is None else own.path,
+                ssl_certfile=None if pair is None else pair.path,
                 timeout_graceful_shutdown=STREAMS_s,
             )
             Queue(lab.engine).note_absent(fleet_of(targets))
@@ -120,10 +120,10 @@ def first_start(lab: Collection) -> bool:
     return lab.is_blank() and not any((lab.data / RUNS).iterdir()) and not tokens.actions(lab.engine)
 
 
-def _place(listener: socket.socket, own: Certificate | None) -> str:
+def _place(listener: socket.socket, certificate: Certificate | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    return f"{'http' if own is None else 'https'}://{shown}:{port}"
+    return f"{'http' if certificate is None else 'https'}://{shown}:{port}"
 
 
 def _address(bind: str) -> tuple[IPv4Address | IPv6Address, int]:
@@ -187,12 +187,14 @@ class Protocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes the connection, or closes it or another one."""
         super().connection_made(transport)
-        others = [one for one in self.connections if isinstance(one, Protocol) and one is not self]
-        if not is_loopback(self.host) and sum(one.host == self.host for one in others) >= MOST_OF_ONE:
+        others = [
+            connection for connection in self.connections if isinstance(connection, Protocol) and connection is not self
+        ]
+        if not is_loopback(self.host) and sum(connection.host == self.host for connection in others) >= MOST_OF_ONE:
             transport.abort()
         elif len(others) >= MOST:
-            idle = (one for one in others if one.is_idle and not one.transport.is_closing())
-            min(idle, key=lambda one: one._heard_s, default=self).transport.abort()
+            idle = (connection for connection in others if connection.is_idle and not connection.transport.is_closing())
+            min(idle, key=lambda connection: connection._heard_s, default=self).transport.abort()
         self._watch()
 
     def data_received(self, data: bytes) -> None:

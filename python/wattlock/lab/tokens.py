@@ -108,20 +108,20 @@ class By(NamedTuple):
     address: str
 
 
-def note(engine: Engine, token: str | None, address: str, what: str, of: str) -> None:
+def note(engine: Engine, token: str | None, address: str, what: str, subject: str) -> None:
     """Writes a line of the audit log."""
     with session(engine) as opened:
-        add(opened, line(By(token, address), what, of))
+        add(opened, line(By(token, address), what, subject))
 
 
-def line(by: By, what: str, of: str) -> AuditEntry:
+def line(by: By, what: str, subject: str) -> AuditEntry:
     """A line of the audit log, of now."""
-    return AuditEntry(**fields(by, what, of))
+    return AuditEntry(**fields(by, what, subject))
 
 
-def fields(by: By, what: str, of: str) -> dict[str, Any]:
+def fields(by: By, what: str, subject: str) -> dict[str, Any]:
     """What a line of now has."""
-    return {"at": _text(datetime.now(UTC)), "token": by.token, "address": by.address, "what": what, "of": of}
+    return {"at": _text(datetime.now(UTC)), "token": by.token, "address": by.address, "what": what, "of": subject}
 
 
 def add(opened: Session, action: AuditEntry) -> None:

@@ -96,7 +96,7 @@ def evaluate_each(
 
     * `shifted`: whether a signal is asked about 3 dB stronger and weaker too, for `LinkAnswer.positions`.
     """
-    shelves = _Shelves(*(cache(partial(room.load, own=user_cards)) for room in (radio_cards, device_cards)))
+    shelves = _Shelves(*(cache(partial(room.load, cards=user_cards)) for room in (radio_cards, device_cards)))
     plans: list[_Prepared | RefusedScenario] = [
         or_refused(named.label, _prepared, named, ciphers, shelves, shifted) for named in requested
     ]
@@ -420,7 +420,7 @@ def measured(
     Raises EvidenceError for numbers that need consent.
     """
     clock = clock_of(result, device, user_cards)
-    estimates = valued(result, device, allow_assumed=allow_assumed, own=user_cards)
+    estimates = valued(result, device, allow_assumed=allow_assumed, cards=user_cards)
     return Measured(estimates, result.isa, clock.counts_cycles, clock.Hz)
 
 

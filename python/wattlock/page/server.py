@@ -152,15 +152,15 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _posted(self) -> dict[str, Any]:
-        asked = urlsplit(self.path)
-        query = dict(parse_qsl(asked.query))
-        with room_B(self.server.visits, asked.path, query) as most_B:
+        address = urlsplit(self.path)
+        query = dict(parse_qsl(address.query))
+        with room_B(self.server.visits, address.path, query) as most_B:
             length = self.headers.get("Content-Length", "")
             if not (length.isascii() and length.isdigit()) or int(length[:12]) > most_B:
                 raise Refusal(413, f"a post there has a length of at most {most_B} bytes", "load the page again")
             if "visit" in query:
                 self.server.is_visitor(self.connection)
-            return posted(self.server.visits, asked.path, query, self._body(int(length)))
+            return posted(self.server.visits, address.path, query, self._body(int(length)))
 
     def _body(self, length: int) -> bytes:
         """What is posted. Raises Refusal where it takes too long."""
@@ -176,8 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True  # its body may not have been read
         self._say(status, {"error": message, "hint": hint})
 
-    def _say(self, status: int, said: dict[str, Any]) -> None:
-        self._answer(status, "application/json", json.dumps(said).encode())
+    def _say(self, status: int, answer: dict[str, Any]) -> None:
+        self._answer(status, "application/json", json.dumps(answer).encode())
 
     def _answer(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)

@@ -68,16 +68,16 @@ def blowfish(claim: Claim, evidence: Evidence) -> Judgement:
 
 def _of(discharges: Iterable[DischargeCurve], family: str, size_B: int) -> list[DischargeCurve]:
     """The falls of a family, measured ones first, the nearest size first."""
-    mine = [one for one in discharges if one.cipher.startswith(family)]
+    mine = [curve for curve in discharges if curve.cipher.startswith(family)]
     return sorted(
-        mine, key=lambda one: (one.evidence != "measured", abs(math.log(one.payload_B / size_B)), one.battery)
+        mine, key=lambda curve: (curve.evidence != "measured", abs(math.log(curve.payload_B / size_B)), curve.battery)
     )
 
 
 def _scaled(discharge: DischargeCurve, calls: int, size_B: int) -> Ratio:
     """What so many calls leave, in proportion to the bytes; a battery can't hold less than nothing."""
     times = calls * size_B / (discharge.calls * discharge.payload_B)
-    return Ratio(*(max(0.0, 100 - times * (100 - one)) for one in discharge.left_percent))
+    return Ratio(*(max(0.0, 100 - times * (100 - percent)) for percent in discharge.left_percent))
 
 
 def _compared(discharge: DischargeCurve, effect: Effect, band: Bounds) -> ClaimComparison:
@@ -142,8 +142,8 @@ def _name(task: str) -> str:
 def _thinned(curves: pl.DataFrame) -> pl.DataFrame:
     """Of each line as many points as a curve needs, its ends among them."""
     count, place = pl.len().over("task"), pl.int_range(pl.len()).over("task")
-    every = (count // POINTS).clip(1)
-    return curves.filter((place % every == 0) | (place < FIRST_POINTS) | (place == count - 1))
+    step = (count // POINTS).clip(1)
+    return curves.filter((place % step == 0) | (place < FIRST_POINTS) | (place == count - 1))
 
 
 def discharge(exhibit: Exhibit, material: Material) -> DrawnExhibit:
@@ -154,7 +154,7 @@ def discharge(exhibit: Exhibit, material: Material) -> DrawnExhibit:
             return DrawnExhibit(
                 exhibit, (_cited(claim),), missing=(f"a battery: {material.no_battery}",), command=ANOTHER
             )
-        lacking = ", ".join(NAMES[one] for one in WANTED)
+        lacking = ", ".join(NAMES[quantity] for quantity in WANTED)
         return DrawnExhibit(
             exhibit, (_cited(claim),), missing=(f"joules of {lacking} and a battery's card",), command=COMMAND
         )
@@ -198,7 +198,7 @@ def discharge(exhibit: Exhibit, material: Material) -> DrawnExhibit:
         f"{claim.expect['left_percent']} %."
     )
     tasks = " ".join(ends["task"].to_list()).lower()
-    missing = tuple(NAMES[one] for one in WANTED if one not in tasks)
+    missing = tuple(NAMES[quantity] for quantity in WANTED if quantity not in tasks)
     absent = (f"{', '.join(missing)}: joules of encrypting",) if missing else ()
     return DrawnExhibit(exhibit, (panel,), finding=finding, missing=absent, command=COMMAND if missing else "")
 

@@ -45,15 +45,15 @@ def packet_sizes(claim: Claim, evidence: Evidence) -> Judgement:
     about = amount_band(claim.expect["data_about_B"], claim.tolerance, "B")
     parts += [_data(frames, about, lost)] if any(kind == "data" for kind, _ in frames) else []
     if capture.is_cut:
-        parts = [one._replace(holds=None) for one in parts]
+        parts = [part._replace(holds=None) for part in parts]
     of_another = f"{others:,} packets of another medium are left out." if others else ""
     return judged(
         claim,
         "a capture",
-        sorted(parts, key=lambda one: (False, None, True).index(one.holds)),
+        sorted(parts, key=lambda part: (False, None, True).index(part.holds)),
         control=CONTROL,
         needs="",
-        also=" ".join(one for one in (capture.left_out_sentence, of_another) if one),
+        also=" ".join(sentence for sentence in (capture.left_out_sentence, of_another) if sentence),
         ground=Ground("a capture", WHOLE if capture.is_cut else LONGER),
     )
 
@@ -63,11 +63,11 @@ def _commonest(frames: Frames, low: int, high: int, lost: int) -> ClaimCompariso
     bins: dict[int, int] = {}
     for (_, size_B), count in frames.items():
         bins[size_B.bit_length()] = bins.get(size_B.bit_length(), 0) + count
-    own = bins.pop(low.bit_length(), 0)
+    commonest = bins.pop(low.bit_length(), 0)
     other = max(bins.values(), default=0)
-    total = own + sum(bins.values())
+    total = commonest + sum(bins.values())
     # Of two counts of frames the difference is known to the root of their sum (Poisson).
-    lead, width = 100 * (own - other) / total, 100 * (COVERAGE * math.sqrt(own + other) + lost) / total
+    lead, width = 100 * (commonest - other) / total, 100 * (COVERAGE * math.sqrt(commonest + other) + lost) / total
     effect = Effect(
         f"the lead of {low} to {high} B over the commonest other bin", "%", lead, lead - width, lead + width
     )
@@ -82,7 +82,7 @@ def _whose(frames: Frames, low: int, high: int, kinds: list[str], lost: int) -> 
     what = f"the share of {' and '.join(kinds)} among frames of {low} to {high} B"
     ends = (_wilson(mine, total + lost)[0], _wilson(mine + lost, total + lost)[1])
     share = mine / total if total else math.nan
-    effect = Effect(what, "%", *(100 * one for one in (share, *ends)))
+    effect = Effect(what, "%", *(100 * share_end for share_end in (share, *ends)))
     return _compared(f"{total:,} frames", effect, Bounds(50, None, "%"))
 
 

@@ -71,7 +71,7 @@ def files(data: str, *operations: str, quantities: tuple[str, ...]) -> Show:
                 missing += [] if line or rows.is_empty() else [ONE_SIZE]
             findings += _ranking(rows, operation, data, quantities[0])
             panels += ratio_panel(exhibit, material, rows)
-        command = JOULES if missing and all(one == NO_JOULES for one in missing) else QUICK if missing else ""
+        command = JOULES if missing and all(family == NO_JOULES for family in missing) else QUICK if missing else ""
         lacks = tuple(dict.fromkeys(missing))
         return DrawnExhibit(exhibit, tuple(panels), (), " ".join(findings), tuple(notes), lacks, command)
 
@@ -83,8 +83,8 @@ def _by_cipher(rows: pl.DataFrame, quantity: str, doing: str) -> Panel | None:
     sizes = rows["payload_B"].unique().sort().to_list()
     if made.is_empty():
         return None
-    of = f" of {sizes[0]:,} B" if len(sizes) == 1 else ""
-    title = f"{sentence(QUANTITIES[quantity].words)} of {doing}{of}"
+    size_words = f" of {sizes[0]:,} B" if len(sizes) == 1 else ""
+    title = f"{sentence(QUANTITIES[quantity].words)} of {doing}{size_words}"
     return Panel(title, "dots", made, QUANTITIES[quantity].unit)
 
 
@@ -108,21 +108,23 @@ def _over_size(material: Material, operation: str, data: str) -> tuple[list[Pane
 
 def _ranking(rows: pl.DataFrame, operation: str, data: str, quantity: str) -> list[str]:
     """The order in software of the papers' era of one library, and what other code of AES changes."""
-    own = one_library(rows).sort("time_ns")
-    if own.height < SEVERAL_CIPHERS:
+    sorted_rows = one_library(rows).sort("time_ns")
+    if sorted_rows.height < SEVERAL_CIPHERS:
         return []
-    shown = quantity if amount(own.row(0, named=True), quantity)["value"] is not None else "time_ms"
+    shown = quantity if amount(sorted_rows.row(0, named=True), quantity)["value"] is not None else "time_ms"
     unit = UNITS[shown]
-    described = [f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in own.iter_rows(named=True)]
-    times = number(own["time_ns"][-1] / own["time_ns"][0])
-    whose = own["library"][0]
+    described = [
+        f"{NAMES[row['family']]} {number(amount(row, shown)['value'])}" for row in sorted_rows.iter_rows(named=True)
+    ]
+    times = number(sorted_rows["time_ns"][-1] / sorted_rows["time_ns"][0])
+    whose = sorted_rows["library"][0]
     finding = (
         f"{ING[operation].capitalize()} {KINDS.get(data, data)} by {ERA}, {whose}, in {unit} from the cheapest: "
         f"{', '.join(described)}; the last takes {times} times the first's time."
     )
     quickest = rows.filter(pl.col("family") == "aes").sort("time_ns")
-    if quickest.height and quickest["time_ns"][0] < own["time_ns"][0]:
-        lead = number(own["time_ns"][0] / quickest["time_ns"][0])
+    if quickest.height and quickest["time_ns"][0] < sorted_rows["time_ns"][0]:
+        lead = number(sorted_rows["time_ns"][0] / quickest["time_ns"][0])
         whose = variant(quickest.row(0, named=True))
         finding += f" AES by other code ({whose}) is {lead} times as fast as that first."
     return [finding]
@@ -143,12 +145,12 @@ def encoding(name: str) -> Show:
         for (data,), members in rows.group_by("data", maintain_order=True):
             most = int(members["payload_B"].max())  # type: ignore[arg-type]
             title = f"Time of encrypting {data} bytes, printed as {name}"
-            own = members.filter(pl.col("payload_B") == most)
+            largest = members.filter(pl.col("payload_B") == most)
             levels = [
-                drawn(own.filter(pl.col("encoding") == level), "time_ms").with_columns(variant=pl.lit(level))
+                drawn(largest.filter(pl.col("encoding") == level), "time_ms").with_columns(variant=pl.lit(level))
                 for level in ("raw", name)
             ]
-            panels.append(Panel(f"{title}, {most:,} B ({own['library'][0]})", "dots", pl.concat(levels), unit))
+            panels.append(Panel(f"{title}, {most:,} B ({largest['library'][0]})", "dots", pl.concat(levels), unit))
             several = members.filter(pl.col("encoding") == name).with_columns(pl.col("payload_B") / 1e3)
             if several["payload_B"].n_unique() >= SEVERAL_SIZES:
                 over_size = True
@@ -198,7 +200,7 @@ def key_sizes(family: str) -> Show:
         if not marks.is_empty():
             first = pl.col("value").first().over("variant")
             relative = made.sort("variant", "x").with_columns(
-                *(pl.col(one) / first for one in ("low", "high", "value"))
+                *(pl.col(column) / first for column in ("low", "high", "value"))
             )
             title = f"Time of {doing}, over that of the shortest key"
             panels.append(Panel(title, "lines", relative, "time over that of the shortest key", KEY, marks=marks))
@@ -232,18 +234,18 @@ def _of_keys(estimates: pl.DataFrame, families: list[str]) -> pl.DataFrame:
 def _by_key(rows: pl.DataFrame) -> list[str]:
     """What the longest key costs over the shortest, in words: a sentence a family."""
     findings = []
-    for _, own in rows.group_by("family", maintain_order=True):
+    for _, family_rows in rows.group_by("family", maintain_order=True):
         parts = []
-        codes = [members for _, members in own.group_by("provider", maintain_order=True)]
+        codes = [members for _, members in family_rows.group_by("provider", maintain_order=True)]
         for members in sorted(codes, key=lambda code: place_of(code.row(0, named=True))):
             first, last = members.row(0, named=True), members.row(-1, named=True)
             change = 100 * (last["time_ns"] / first["time_ns"] - 1)
             sure = max(first["half_width_percent"], last["half_width_percent"])
             within = f"nothing that can be told within ±{number(max(sure, SMALLEST_SHOWN))} %"
             parts.append(f"{f'{change:+.1f} %' if abs(change) > sure else within} ({variant(first)})")
-        bits = own["key_bits"].sort().to_list()
+        bits = family_rows["key_bits"].sort().to_list()
         keys = f"{bits[-1]} bits of key in place of {bits[0]}"
-        findings.append(f"{NAMES[str(own['family'][0])]}: {keys} cost {', '.join(parts)}.")
+        findings.append(f"{NAMES[str(family_rows['family'][0])]}: {keys} cost {', '.join(parts)}.")
     return findings
 
 
@@ -254,15 +256,15 @@ def energy_of_a_megabyte(exhibit: Exhibit, material: Material) -> DrawnExhibit:
         return DrawnExhibit(exhibit, missing=("RC4 and AES with several key sizes",), command=QUICK)
     absent = lacking(rows, ("rc4", "aes"), "several key sizes")
     finding = " ".join(_by_key(rows))
-    of = f"of encrypting 1 MB over the key size ({rows['library'][0]})"
+    title = f"of encrypting 1 MB over the key size ({rows['library'][0]})"
     made = drawn(rows, "energy_uJ_per_byte", "key_bits")
     if made.is_empty():
         per = 1e6 / rows["payload_B"].max()  # type: ignore[operator]
         scaled = drawn(rows, "time_ms", "key_bits").with_columns(pl.col("value", "low", "high") * per)
-        panel = Panel(f"Time {of}", "lines", scaled, QUANTITIES["time_ms"].unit, KEY)
+        panel = Panel(f"Time {title}", "lines", scaled, QUANTITIES["time_ms"].unit, KEY)
         return DrawnExhibit(exhibit, (panel,), finding=finding, missing=(*absent, NO_JOULES), command=JOULES)
     scaled = made.with_columns(pl.col("value", "low", "high") * 1e6)
-    panel = Panel(f"Energy {of}", "lines", scaled, QUANTITIES["energy_uJ"].unit, KEY)
+    panel = Panel(f"Energy {title}", "lines", scaled, QUANTITIES["energy_uJ"].unit, KEY)
     return DrawnExhibit(exhibit, (panel,), finding=finding, missing=absent, command=QUICK if absent else "")
 
 
@@ -293,15 +295,15 @@ def ratio_panel(exhibit: Exhibit, material: Material, rows: pl.DataFrame) -> lis
         marks.append(mark)
     if not made:
         return []
-    of = "energy" if cost == "energy_uJ" else "time"
-    title = f"The paper's ratios, and the {of} of the same ciphers here"
+    quantity = "energy" if cost == "energy_uJ" else "time"
+    title = f"The paper's ratios, and the {quantity} of the same ciphers here"
     # Of a paper that prints one ratio twice, in two wordings, one mark stands.
     return [
         Panel(
             title,
             "dots",
             frame(made),
-            f"one cipher's {of} over the other's",
+            f"one cipher's {quantity} over the other's",
             marks=frame(marks).unique(maintain_order=True),
         )
     ]

@@ -151,7 +151,7 @@ class CoreJudged:
 
     def of(self, claim: str) -> CoreAnswer | None:
         """The answer to a claim; null where no count can answer it."""
-        return next((one for one in self.answers if one.claim == claim), None)
+        return next((answer for answer in self.answers if answer.claim == claim), None)
 
     @property
     def has_cycles(self) -> bool:
@@ -182,7 +182,7 @@ def judge_counted(runs: Sequence[str | Path], papers: Papers | None = None) -> l
             raise EvidenceError(
                 f"--counted {name}: no claim is judged by cycles of {result.core.counted.place}", hint=hint
             )
-        other = next((one for one in found if one.core == result.core.name), None)
+        other = next((core for core in found if core.core == result.core.name), None)
         if other is not None:
             what = f"--counted {other.name} and --counted {name} are of the same core, {result.core.name}"
             raise InputError(what, hint="leave out one of them: core cycles are the same in each part")
@@ -219,9 +219,9 @@ def answer(claim: Claim, evidence: CountedEvidence) -> CoreAnswer:
     found = JUDGES[claim.id](claim, evidence)
     first = found.compared[0] if found.compared else None
     if not evidence.is_of(claim):
-        wanted = " or ".join(MACHINES[one] for one in claim.machine)
-        beside = f"; {_figure(first, evidence)}" if first else ""
-        return CoreAnswer(claim.id, "undecided", first, f"of {wanted}{beside}")
+        wanted = " or ".join(MACHINES[machine] for machine in claim.machine)
+        figure_words = f"; {_figure(first, evidence)}" if first else ""
+        return CoreAnswer(claim.id, "undecided", first, f"of {wanted}{figure_words}")
     if found.effect is None or first is None:
         return CoreAnswer(claim.id, "undecided", None, f"not counted: it needs {found.needs}", found.findings)
     return CoreAnswer(claim.id, called(found.verdict), first, _sentence(found, first, evidence), found.findings)
@@ -263,13 +263,19 @@ def _sentence(found: Judgement, first: ClaimComparison, evidence: CountedEvidenc
 
 def _by_answer(found: Judgement) -> list[str]:
     """Of a claim of several parts which of them have which answer, by software of the papers' era."""
-    of: dict[str, list[str]] = {}
-    for one in found.findings:
-        of.setdefault(called(one.answers[ERA]) if ERA in one.answers else NOT_COUNTED, []).append(one.says)
-    return [f"{words}: {', '.join(of[words])}" for words in (*ANSWERS, NOT_COUNTED) if words in of]
+    by_answer: dict[str, list[str]] = {}
+    for finding in found.findings:
+        by_answer.setdefault(called(finding.answers[ERA]) if ERA in finding.answers else NOT_COUNTED, []).append(
+            finding.says
+        )
+    return [f"{words}: {', '.join(by_answer[words])}" for words in (*ANSWERS, NOT_COUNTED) if words in by_answer]
 
 
 def _other_kinds(found: Judgement) -> list[str]:
     """The answers by other kinds of implementation of AES, which decide nothing."""
-    of = {kind: [one.answers[kind] for one in found.findings if kind in one.answers] for kind in KINDS if kind != ERA}
-    return [f"with {kind} {called(over_findings(answers))}" for kind, answers in of.items() if answers]
+    by_kind = {
+        kind: [finding.answers[kind] for finding in found.findings if kind in finding.answers]
+        for kind in KINDS
+        if kind != ERA
+    }
+    return [f"with {kind} {called(over_findings(answers))}" for kind, answers in by_kind.items() if answers]

@@ -33,19 +33,19 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         for code in EXPANSION
     }
     by_code["raw"] = {_key(case): case for case in evidence.cases(claim, operation="encrypt")}
-    compared, beside = [], []
+    compared, comparisons = [], []
     for over, under in (("hex", "base64"), ("hex", "raw"), ("base64", "raw")):
         pairs = [(case, case.over(by_code[under][key])) for key, case in by_code[over].items() if key in by_code[under]]
         ratios = {case.name: found for case, found in pairs}
         for (kind, library), cases in by_library([case for case, _ in pairs]).items():
             several = f"{len(cases)} cipher{'s' if len(cases) > 1 else ''}"
             if under == "raw":
-                case = max(cases, key=lambda one: abs(ratios[one.name].log))
+                case = max(cases, key=lambda case: abs(ratios[case.name].log))
                 effect = percent_effect(_what(over, under, case), ratios[case.name])
                 where = f"{library}, {several}; the paper shows no raw output"
-                beside.append(ClaimComparison(kind, where, effect, None, library=library))
+                comparisons.append(ClaimComparison(kind, where, effect, None, library=library))
             else:
-                parts = tuple(_of_cipher(over, under, one, ratios[one.name], (low, high)) for one in cases)
+                parts = tuple(_of_cipher(over, under, case, ratios[case.name], (low, high)) for case in cases)
                 holds, effect = together(parts, lambda part: abs(part.effect.value))
                 where = f"{library}, {[part.holds for part in parts].count(True)} of {several} within the bounds"
                 bounds = Bounds(low, high, "%")
@@ -55,7 +55,7 @@ def encoding(claim: Claim, evidence: Evidence) -> Judgement:
         claim,
         evidence.rests_on(claim),
         [claim.says],
-        [*compared, *beside] if compared else [],
+        [*compared, *comparisons] if compared else [],
         control="the encoder's own time counted; two one-sided tests for each cipher; raw output, the expansion apart",
         needs="cases of a cipher with base64 and hexadecimal output",
         also=f"On the air {sent}, whatever the time here.",

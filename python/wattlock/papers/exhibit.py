@@ -145,14 +145,20 @@ def alike(panels: Sequence[Panel]) -> tuple[Panel, ...]:
         if panel.form not in {"dots", "lines", "scatter"}:
             made.append(panel)
             continue
-        others = [one for one in panels if (one.form, one.unit, one.x_title) == (panel.form, panel.unit, panel.x_title)]
-        together = pl.concat([one.drawn for one in others])
+        others = [
+            a_panel
+            for a_panel in panels
+            if (a_panel.form, a_panel.unit, a_panel.x_title) == (panel.form, panel.unit, panel.x_title)
+        ]
+        together = pl.concat([panel.drawn for panel in others])
         x_ends = None if panel.form == "dots" else _ends(together, "x")
         known = set(panel.drawn["name"].to_list())
-        own = order if known <= set(order) else panel.order or tuple(panel.drawn["name"].unique(maintain_order=True))
-        own = tuple(name for name in own if name in known)
+        order_here = (
+            order if known <= set(order) else panel.order or tuple(panel.drawn["name"].unique(maintain_order=True))
+        )
+        order_here = tuple(name for name in order_here if name in known)
         ends = _ends(together, "low", "value", "high")
-        made.append(replace(panel, order=own, ends=ends, x_ends=x_ends))
+        made.append(replace(panel, order=order_here, ends=ends, x_ends=x_ends))
     return tuple(made)
 
 
@@ -228,10 +234,10 @@ def one_library(rows: pl.DataFrame) -> pl.DataFrame:
     for row in sorted(rows.iter_rows(named=True), key=place_of):
         if kind_of(row) == ERA:
             name = library(str(row["provider"]))
-            key = tuple(row[one] for one in ("cipher", "payload_B", "data", "encoding"))
+            key = tuple(row[column] for column in ("cipher", "payload_B", "data", "encoding"))
             best.setdefault(name, {}).setdefault(key, row | {"library": name})
-    own = max(best.values(), key=lambda cases: len({cipher for cipher, *_ in cases}), default={})
-    return pl.DataFrame(list(own.values()), schema=rows.schema | {"library": pl.String})
+    fullest = max(best.values(), key=lambda cases: len({cipher for cipher, *_ in cases}), default={})
+    return pl.DataFrame(list(fullest.values()), schema=rows.schema | {"library": pl.String})
 
 
 def amount(row: Row, quantity: str) -> dict[str, Any]:
@@ -239,7 +245,7 @@ def amount(row: Row, quantity: str) -> dict[str, Any]:
     time = tuple(row[f"time{side}_ns"] for side in ("", "_low", "_high"))
     size = row["payload_B"]
     if quantity == "time_ms":
-        found = tuple(one / 1e6 for one in time)
+        found = tuple(part / 1e6 for part in time)
     elif quantity == "cpu_time_ms":
         found = (row["cpu_ns"] / 1e6, None, None)
     elif quantity.startswith("throughput"):
@@ -261,7 +267,7 @@ def drawn(rows: pl.DataFrame, quantity: str, x: str | None = None) -> pl.DataFra
     for row in sorted(rows.iter_rows(named=True), key=place_of):
         name, whose = NAMES.get(row["family"], row["family"].upper()), variant(row)
         found = {"name": name, "variant": whose, "x": float(row[x]) if x else None, **amount(row, quantity)}
-        key = tuple(row[one] for one in ("cipher", "payload_B", "data", "encoding"))
+        key = tuple(row[column] for column in ("cipher", "payload_B", "data", "encoding"))
         if found["value"] is not None:
             made.setdefault((*key, whose), found)
     return frame(list(made.values()))
@@ -269,7 +275,7 @@ def drawn(rows: pl.DataFrame, quantity: str, x: str | None = None) -> pl.DataFra
 
 def lacking(rows: pl.DataFrame, families: tuple[str, ...], what: str) -> tuple[str, ...]:
     """Which families have no case."""
-    without = [NAMES.get(one, one) for one in families if one not in rows["family"].to_list()]
+    without = [NAMES.get(family, family) for family in families if family not in rows["family"].to_list()]
     return (f"{', '.join(without)}: {what}",) if without else ()
 
 
@@ -302,13 +308,15 @@ def authentication(exhibit: Exhibit, material: Material) -> DrawnExhibit:
     """Open system, shared key and the 4-way handshake, frame by frame."""
     del material
     exchanges = _data()["exchange"]
-    drawings = tuple(Diagram("exchange", one) for one in exchanges)
-    sizes = [sum(message["octets_B"] for message in one["messages"]) for one in exchanges]
+    drawings = tuple(Diagram("exchange", exchange) for exchange in exchanges)
+    sizes = [sum(message["octets_B"] for message in exchange["messages"]) for exchange in exchanges]
     finding = (
         f"Open system exchanges {sizes[0]} octets and proves nothing; the shared key {sizes[1]}, and shows whoever "
         f"listens 136 octets of the key stream of an IV; the 4-way handshake {sizes[2]} of EAPOL."
     )
-    return DrawnExhibit(exhibit, drawings=drawings, finding=finding, notes=tuple(one["source"] for one in exchanges))
+    return DrawnExhibit(
+        exhibit, drawings=drawings, finding=finding, notes=tuple(exchange["source"] for exchange in exchanges)
+    )
 
 
 def taxonomy(exhibit: Exhibit, material: Material) -> DrawnExhibit:
@@ -323,7 +331,7 @@ def taxonomy(exhibit: Exhibit, material: Material) -> DrawnExhibit:
 def features(exhibit: Exhibit, material: Material) -> DrawnExhibit:
     """The paper's feature model, with the numbers of its own tables."""
     words = _words(material)
-    listed = [{**one, "name": one["name"].format(**words)} for one in _data()["feature"]]
+    listed = [{**feature, "name": feature["name"].format(**words)} for feature in _data()["feature"]]
     finding = (
         f"By the paper's own tables the weakest choice, {words['low']}, takes {words['low_percent']} % of the battery "
         f"and the strongest, {words['high']}, {words['high_percent']} %; the most expensive is {words['dearest']} with "
@@ -335,13 +343,13 @@ def features(exhibit: Exhibit, material: Material) -> DrawnExhibit:
 
 def loop(exhibit: Exhibit, material: Material) -> DrawnExhibit:
     """The paper's measuring loop."""
-    of, words = _data()["loop"], _words(material)
-    steps = [step.format(**words) for step in of["steps"]]
+    loop_words, words = _data()["loop"], _words(material)
+    steps = [step.format(**words) for step in loop_words["steps"]]
     finding = (
         f"One reading stands for {words['iterations']} encryptions; wattlock repeats in fresh processes, shuffles the "
         "cases and gives each figure an interval."
     )
-    return DrawnExhibit(exhibit, drawings=(Diagram("loop", {**of, "steps": steps}),), finding=finding)
+    return DrawnExhibit(exhibit, drawings=(Diagram("loop", {**loop_words, "steps": steps}),), finding=finding)
 
 
 def bitmap(exhibit: Exhibit, material: Material) -> DrawnExhibit:

@@ -76,11 +76,11 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
     ends = [evidence.cases(claim, operation=operation) for operation in ("encrypt", "decrypt")]
     public = [{case.name: case for case in cases if case.cipher.startswith("rsa")} for cases in ends]
     secret = [{case.name: case for case in _of_message(cases)} for cases in ends]
-    compared, beside = [], []
+    compared, comparisons = [], []
     for rsa in (name for name in public[0] if name in public[1]):
         for aes in (name for name in secret[0] if name in secret[1]):
             (rsa_in, rsa_out), (aes_in, aes_out) = (
-                [end[name] for end in of] for name, of in ((rsa, public), (aes, secret))
+                [end[name] for end in keyed_cases] for name, keyed_cases in ((rsa, public), (aes, secret))
             )
             where = f"{rsa_in.provider}, {aes_in.provider}"
             kind, library = aes_in.kind, aes_in.library
@@ -93,12 +93,12 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
             for operation, mine, theirs in (("encrypt", rsa_in, aes_in), ("decrypt", rsa_out, aes_out)):
                 found = ratio(mine.cost, theirs.cost, mine.sigma, theirs.sigma)
                 effect = ratio_effect(f"{mine.cipher} over {theirs.cipher}, to {operation} alone,", found)
-                beside.append(ClaimComparison(kind, where, effect, None))
+                comparisons.append(ClaimComparison(kind, where, effect, None))
     return judged_by_kind(
         claim,
         evidence.rests_on(claim),
         [claim.says],
-        [*compared, *beside] if compared else [],
+        [*compared, *comparisons] if compared else [],
         control="encryption and decryption apart, as RSA's costs differ much; one message, no hybrid of the two",
         needs=f"cases of rsa2048-oaep and of AES at {RSA_MESSAGE_B} B that encrypt and decrypt: {INSTALL_RSA}",
         also="Nobody encrypts bulk data so: an asymmetric scheme carries a key, once a session.",
@@ -108,13 +108,13 @@ def asymmetric(claim: Claim, evidence: Evidence) -> Judgement:
 def _of_message(cases: Sequence[CaseCost]) -> list[CaseCost]:
     """AES at the size of RSA's message: of each library and kind its first code."""
     aes = [case for case in cases if case.family == "aes" and case.payload_B == RSA_MESSAGE_B]
-    own = [case for case in aes if case.key_bits == KEY_BITS["aes"] and case.row["mode"] in MODES]
-    return [several[0] for several in by_library(own).values()]
+    own_cases = [case for case in aes if case.key_bits == KEY_BITS["aes"] and case.row["mode"] in MODES]
+    return [several[0] for several in by_library(own_cases).values()]
 
 
-def _joint(one: CaseCost, other: CaseCost) -> float:
+def _joint(case: CaseCost, other: CaseCost) -> float:
     """The standard error of the logarithm of a sum of two costs, taken as independent."""
-    return math.hypot(one.cost * one.sigma, other.cost * other.sigma) / (one.cost + other.cost)
+    return math.hypot(case.cost * case.sigma, other.cost * other.sigma) / (case.cost + other.cost)
 
 
 INSTALL_RSA = "RSA is of OpenSSL, no code for it is built in; install libcrypto (libssl3 of Debian and Ubuntu)"
@@ -126,8 +126,11 @@ def _explains(compared: list[ClaimComparison], claimed: float) -> str:
     """How far the nearest and the furthest implementations are from the claim."""
     if not compared:
         return ""
-    off = [(one.effect.value / claimed, f"{one.library} ({one.implementation})") for one in compared]
-    nearest = min(off, key=lambda one: max(one[0], 1 / one[0]))
+    off = [
+        (comparison.effect.value / claimed, f"{comparison.library} ({comparison.implementation})")
+        for comparison in compared
+    ]
+    nearest = min(off, key=lambda distance: max(distance[0], 1 / distance[0]))
     return f"The nearest is {nearest[1]}, {nearest[0]:.3g} times the claimed ratio."
 
 

@@ -80,7 +80,7 @@ class CaseCost(NamedTuple):
         """
         if self.systematic and all(self.row[name] == other.row[name] for name in SAME_COUNT):
             return Ratio(1.0, 1.0, 1.0)
-        mine, theirs = (max(1, one.payload_B) for one in (self, other))
+        mine, theirs = (max(1, cost.payload_B) for cost in (self, other))
         sigmas = self.sigma, other.sigma
         return ratio(self.cost / mine, other.cost / theirs, *sigmas, systematic=self.systematic)
 
@@ -163,15 +163,15 @@ def grounds(cases: Sequence[CaseCost], families: Sequence[str]) -> list[Comparab
     * `cases`: of one payload. Of a family those with its key of `KEY_BITS` count, in a mode of `MODES`.
     """
     at: dict[tuple[str, str, Kind], CaseCost] = {}
-    for case in sorted(cases, key=lambda one: place_of(one.row)):
+    for case in sorted(cases, key=lambda case: place_of(case.row)):
         if case.row["mode"] in MODES and case.key_bits == KEY_BITS.get(case.family, case.key_bits):
             at.setdefault((case.library, case.family, case.kind), case)
     of_anchor = KINDS if "aes" in families else (ERA,)
     found = []
     for name in dict.fromkeys(case.library for case in cases):
         for kind in of_anchor:
-            own = {family: at.get((name, family, kind if family == "aes" else ERA)) for family in families}
-            whole = {family: case for family, case in own.items() if case is not None}
+            by_family = {family: at.get((name, family, kind if family == "aes" else ERA)) for family in families}
+            whole = {family: case for family, case in by_family.items() if case is not None}
             if len(whole) == len(families):
                 found.append(ComparableCases(kind, name, whole))
     return sorted(found, key=lambda ground: ground.order)
@@ -180,7 +180,7 @@ def grounds(cases: Sequence[CaseCost], families: Sequence[str]) -> list[Comparab
 def by_library(cases: Sequence[CaseCost]) -> dict[tuple[Kind, str], list[CaseCost]]:
     """Cases by kind and library, the papers' kind first and what is built in; each library's best code first."""
     found: dict[tuple[Kind, str], list[CaseCost]] = {}
-    for case in sorted(cases, key=lambda one: place_of(one.row)):
+    for case in sorted(cases, key=lambda case: place_of(case.row)):
         found.setdefault((case.kind, case.library), []).append(case)
     return found
 

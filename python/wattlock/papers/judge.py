@@ -55,7 +55,7 @@ class Bounds(NamedTuple):
     def described(self) -> str:
         """The bounds in a sentence."""
         unit = "" if self.unit == "1" else f" {self.unit}"
-        low, high = (None if one is None else _digits(one) for one in (self.low, self.high))
+        low, high = (None if value is None else _digits(value) for value in (self.low, self.high))
         if low is None:
             words = f"at most {high}{unit}"
         elif high is None:
@@ -81,7 +81,7 @@ class Effect(NamedTuple):
     def described(self) -> str:
         """The figure in a sentence."""
         unit = "" if self.unit == "1" else f" {self.unit}"
-        value, low, high = (_digits(one) for one in (self.value, self.low, self.high))
+        value, low, high = (_digits(value) for value in (self.value, self.low, self.high))
         if self.beyond:
             return f"{self.beyond} {value}{unit}"
         return f"{value}{unit}" if low == high else f"{value}{unit} ({low} to {high})"
@@ -168,20 +168,24 @@ class Judgement:
     also: str = ""
 
 
-def failing(one: Judgement, kind: str, finding: str = "") -> list[str]:
+def failing(judgement: Judgement, kind: str, finding: str = "") -> list[str]:
     """The parts that do not hold with a kind of implementation, by name; with whose code, where it is not all of them.
 
     * `finding`: of which part of the claim, of all without.
     """
-    own = [of for of in one.compared if of.implementation == kind and of.bounds is not None and of.parts]
-    own = [of for of in own if not finding or of.finding == finding]
-    names = dict.fromkeys(name for of in own for name in of.failing)
-    told = []
+    comparisons = [
+        comparison
+        for comparison in judgement.compared
+        if comparison.implementation == kind and comparison.bounds is not None and comparison.parts
+    ]
+    comparisons = [comparison for comparison in comparisons if not finding or comparison.finding == finding]
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison.failing)
+    sentences = []
     for name in names:
-        having = {of.library for of in own if name in {part.says for part in of.parts}}
-        not_with = list(dict.fromkeys(of.library for of in own if name in of.failing))
-        told.append(name if having == set(not_with) else f"{name} (with {', '.join(not_with)})")
-    return told
+        having = {comparison.library for comparison in comparisons if name in {part.says for part in comparison.parts}}
+        not_with = list(dict.fromkeys(comparison.library for comparison in comparisons if name in comparison.failing))
+        sentences.append(name if having == set(not_with) else f"{name} (with {', '.join(not_with)})")
+    return sentences
 
 
 def verdict(*, holds: bool | None, by_model: bool = False) -> Verdict:
@@ -207,7 +211,7 @@ def alike(found: Ratio, low_percent: float, high_percent: float, *, systematic: 
 
 def over_libraries(holds: Sequence[bool | None]) -> Verdict:
     """The verdict of several libraries: that of those which can be told, where these agree."""
-    decided = {one for one in holds if one is not None}
+    decided = {verdict for verdict in holds if verdict is not None}
     if len(decided) > 1:
         return DEPENDS
     return verdict(holds=decided.pop() if decided else None) if holds else "not tested"
@@ -239,7 +243,7 @@ def above(low: float, high: float, bound: float) -> bool | None:
 def all_hold(parts: Iterable[bool | None]) -> bool | None:
     """Whether all parts of a claim hold: one that fails decides, then one that can't be told."""
     described = list(parts)
-    if any(one is False for one in described):
+    if any(verdict is False for verdict in described):
         return False
     return None if None in described or not described else True
 
@@ -427,7 +431,7 @@ class Evidence:
 
     def is_of(self, claim: Claim) -> bool:
         """Whether the run is of a machine that the claim speaks of; of any where it names none."""
-        return not claim.machine or any(one in claim.machine for one in self.machine)
+        return not claim.machine or any(machine in claim.machine for machine in self.machine)
 
     @property
     def is_metered(self) -> bool:
@@ -580,7 +584,7 @@ def judged_by_kind(
     if first is None:
         found = missing(claim, needs, STUDY, control)
         return replace(found, compared=tuple(compared), findings=answered)
-    others = [one for one in compared if one is not first]
+    others = [comparison for comparison in compared if comparison is not first]
     parts = [_lead(claim, first), *_split(answered, compared), _failing(first), _that_hold(answered, whole), also]
     sentence = " ".join(part for part in parts if part)
     untested = [finding.says for finding in answered if finding.answers.get(ERA, "not tested") == "not tested"]
@@ -604,8 +608,12 @@ def judged_by_kind(
 
 def _answers(says: str, compared: Sequence[ClaimComparison]) -> Mapping[str, Verdict]:
     """The answers to a finding by kind, where there is any."""
-    own = [one for one in compared if one.finding == says and one.bounds is not None]
-    by_kind = {kind: [one.holds for one in own if one.implementation == kind] for kind in KINDS}
+    comparisons = [
+        comparison for comparison in compared if comparison.finding == says and comparison.bounds is not None
+    ]
+    by_kind = {
+        kind: [comparison.holds for comparison in comparisons if comparison.implementation == kind] for kind in KINDS
+    }
     return {kind: over_libraries(holds) for kind, holds in by_kind.items() if holds}
 
 
@@ -613,12 +621,18 @@ def _deciding(
     answered: Sequence[Finding], compared: Sequence[ClaimComparison], whole: Verdict
 ) -> ClaimComparison | None:
     """The comparison that is told first: of the papers' kind, of the first finding that comes to the verdict."""
-    own = [one for one in compared if one.implementation == ERA and one.bounds is not None and one.finding]
+    era = [
+        comparison
+        for comparison in compared
+        if comparison.implementation == ERA and comparison.bounds is not None and comparison.finding
+    ]
     for finding in answered:
         if finding.answers.get(ERA) == whole:
-            of = [one for one in own if one.finding == finding.says]
-            return next((one for one in of if verdict(holds=one.holds) == whole), of[0])
-    return next((one for one in own if one.holds is None), own[0] if own else None)
+            of_finding = [comparison for comparison in era if comparison.finding == finding.says]
+            return next(
+                (comparison for comparison in of_finding if verdict(holds=comparison.holds) == whole), of_finding[0]
+            )
+    return next((comparison for comparison in era if comparison.holds is None), era[0] if era else None)
 
 
 def _lead(claim: Claim, first: ClaimComparison) -> str:
@@ -629,17 +643,27 @@ def _lead(claim: Claim, first: ClaimComparison) -> str:
 
 def _split(answered: Sequence[Finding], compared: Sequence[ClaimComparison]) -> list[str]:
     """Where libraries of the papers' kind disagree, which of them say what."""
-    told = []
+    sentences = []
     for finding in answered:
         if finding.answers.get(ERA) == DEPENDS:
-            own = [one for one in compared if (one.finding, one.implementation) == (finding.says, ERA)]
+            comparisons = [
+                comparison
+                for comparison in compared
+                if (comparison.finding, comparison.implementation) == (finding.says, ERA)
+            ]
             sides = [
-                ", ".join(dict.fromkeys(one.library for one in own if one.bounds and one.holds is side))
+                ", ".join(
+                    dict.fromkeys(
+                        comparison.library
+                        for comparison in comparisons
+                        if comparison.bounds and comparison.holds is side
+                    )
+                )
                 for side in (True, False)
             ]
             which = f"{finding.says}: it" if len(answered) > 1 else "It"
-            told.append(f"{which[0].upper()}{which[1:]} holds with {sides[0]}, and not with {sides[1]}.")
-    return told
+            sentences.append(f"{which[0].upper()}{which[1:]} holds with {sides[0]}, and not with {sides[1]}.")
+    return sentences
 
 
 def _failing(first: ClaimComparison) -> str:
@@ -653,10 +677,10 @@ def _failing(first: ClaimComparison) -> str:
 
 def _that_hold(answered: Sequence[Finding], whole: Verdict) -> str:
     """Of a claim that is not reproduced the findings that are, by the papers' kind."""
-    own = [finding.says for finding in answered if finding.answers.get(ERA) == "reproduced"]
-    if not own or whole == "reproduced":
+    holding = [finding.says for finding in answered if finding.answers.get(ERA) == "reproduced"]
+    if not holding or whole == "reproduced":
         return ""
-    return f"{len(own)} of the claim's {len(answered)} findings are reproduced: {'; '.join(own)}."
+    return f"{len(holding)} of the claim's {len(answered)} findings are reproduced: {'; '.join(holding)}."
 
 
 def _capital(sentence: str) -> str:
@@ -679,12 +703,12 @@ def of_another_machine(
     basis: Basis = "this machine",
 ) -> Judgement:
     """A claim on a machine that the run is not of: what was found here stands beside it and decides nothing."""
-    wanted = " or ".join(MACHINES[one] for one in claim.machine)
+    wanted = " or ".join(MACHINES[machine] for machine in claim.machine)
     needs = f"a run on {wanted} (this one is of a {evidence.machine[0]})"
     found = missing(claim, needs, COMMANDS[claim.machine[0]])
-    beside = tuple(one._replace(holds=None, bounds=None) for one in compared)
+    alongside = tuple(comparison._replace(holds=None, bounds=None) for comparison in compared)
     described = "; ".join(
-        f"{one.effect.what} is {one.effect.described()} ({one.cases}, {one.implementation})" for one in beside
+        f"{item.effect.what} is {item.effect.described()} ({item.cases}, {item.implementation})" for item in alongside
     )
     sentence = f"{found.sentence} Beside it, here: {described}." if described else found.sentence
-    return replace(found, compared=beside, sentence=sentence, control=control, basis=basis)
+    return replace(found, compared=alongside, sentence=sentence, control=control, basis=basis)

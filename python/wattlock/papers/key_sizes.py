@@ -42,7 +42,7 @@ def _keys(cases: Sequence[CaseCost], family: str) -> list[tuple[Kind, str, Keys]
         sizes: dict[tuple[str, int], Keys] = {}
         for case in several:
             sizes.setdefault((case.provider, case.payload_B), {}).setdefault(case.key_bits, case)
-        best = max(sizes.items(), key=lambda one: (len(one[1]), one[0][0] == several[0].provider, one[0][1]))[1]
+        best = max(sizes.items(), key=lambda keyed: (len(keyed[1]), keyed[0][0] == several[0].provider, keyed[0][1]))[1]
         if len(best) > 1:
             found.append((kind, library, best))
     return found
@@ -67,7 +67,7 @@ def _judge(
                 provider = next(iter(keys.values())).provider
                 effect = percent_effect(what, found)
                 compared.append(ClaimComparison(kind, provider, effect, holds, bounds, library, finding))
-    also = " ".join(one for one in (_setup(claim, evidence, family), also) if one)
+    also = " ".join(comparison for comparison in (_setup(claim, evidence, family), also) if comparison)
     needs = f"cases of {family} with several keys"
     return judged_by_kind(
         claim, evidence.rests_on(claim), list(parts), compared, control=control, needs=needs, also=also
@@ -90,7 +90,7 @@ def _ends(keys: Keys) -> tuple[str, Ratio]:
 
 def _toldinas(evidence: Evidence) -> str:
     """What another of the papers has for the same: they contradict each other."""
-    rows = {(one.block_bits, one.key_bits): one.encrypt_battery_percent for one in evidence.papers.toldinas.rijndael}
+    rows = {(row.block_bits, row.key_bits): row.encrypt_battery_percent for row in evidence.papers.toldinas.rijndael}
     steps = [100 * (rows[128, bits] / rows[128, 128] - 1) for bits in (192, 256)]
     return f"The papers disagree: toldinas' tables give {steps[0]:+.0f} and {steps[1]:+.0f} % for 192 and 256 bits."
 
@@ -158,10 +158,10 @@ def rc4_none(claim: Claim, evidence: Evidence) -> Judgement:
     def compare(keys: Keys) -> tuple[str, Ratio, bool | None, Bounds]:
         shortest = keys[min(keys)]
         ratios = {bits: case.over(shortest) for bits, case in keys.items() if case is not shortest}
-        holds = {bits: alike(one, least, most, systematic=shortest.systematic) for bits, one in ratios.items()}
+        holds = {bits: alike(ratio, least, most, systematic=shortest.systematic) for bits, ratio in ratios.items()}
         whole = all_hold(holds.values())
         # The one that is told is the furthest of those that come to the verdict.
-        bits = max((one for one in ratios if holds[one] is whole), key=lambda one: abs(ratios[one].log))
+        bits = max((bits for bits in ratios if holds[bits] is whole), key=lambda bits: abs(ratios[bits].log))
         what = f"what a key of {bits} bits costs over one of {min(keys)}, the greatest effect of all,"
         return what, ratios[bits], whole, Bounds(least, most, "%")
 

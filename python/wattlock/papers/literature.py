@@ -135,7 +135,7 @@ class Papers(Table):
 
     def claim(self, name: str) -> Claim:
         """The claim of that id."""
-        return next(one for one in self.claims if one.id == name)
+        return next(claim for claim in self.claims if claim.id == name)
 
 
 class _Claims(Table):

@@ -71,7 +71,9 @@ class Judged(NamedTuple):
     gathered: Gathered
 
 
-def judge(runs: Sequence[str | Path], beside: MaterialOptions | None = None, *, target: Target | None = None) -> Judged:
+def judge(
+    runs: Sequence[str | Path], options: MaterialOptions | None = None, *, target: Target | None = None
+) -> Judged:
     """Judge every claim of the papers by runs, and make each of their figures and tables.
 
     * `runs`: paths, ids or `last`; of one build on one machine. Without any, and of one whose self-check failed, what
@@ -79,18 +81,18 @@ def judge(runs: Sequence[str | Path], beside: MaterialOptions | None = None, *, 
 
     Raises StoreError for a folder that is no sound run, EvidenceError where runs are of two builds or machines.
     """
-    gathered = gather(runs, beside or MaterialOptions(), or_this_machine(target))
+    gathered = gather(runs, options or MaterialOptions(), or_this_machine(target))
     return Judged(judge_all(gathered.evidence), show_all(gathered.material), gathered)
 
 
-def gather(runs: Sequence[str | Path], beside: MaterialOptions, target: Target) -> Gathered:
+def gather(runs: Sequence[str | Path], options: MaterialOptions, target: Target) -> Gathered:
     """Reads the runs and asks the probe and the toolbox for the rest.
 
     Raises as `judge`.
     """
     results = [open_one_kind(name) for name in runs]
     _refuse_mixed(results)
-    frames = [valued(result, beside.device, allow_assumed=beside.allow_assumed) for result in results]
+    frames = [valued(result, options.device, allow_assumed=options.allow_assumed) for result in results]
     # What an invalid run measured is no result: nothing of it is judged or drawn.
     sound = [frame.clear() if result.reasons else frame for result, frame in zip(results, frames, strict=True)]
     sound = sound or [_nothing_measured()]
@@ -98,26 +100,26 @@ def gather(runs: Sequence[str | Path], beside: MaterialOptions, target: Target) 
     # An emulator's times are drawn as such; no claim speaks of them.
     of_devices = estimates.filter(pl.col("time_evidence").ne_missing("emulated"))
     papers, net = literature.load(), toolbox.find()
-    sent = transfer_times.send(papers, of_devices, net, beside.radio, allow_assumed=beside.allow_assumed)
+    sent = transfer_times.send(papers, of_devices, net, options.radio, allow_assumed=options.allow_assumed)
     rows, _ = probe.catalogue(target)
     drawn, discharges, no_battery = _batteries(
-        results, estimates, beside.device, beside.battery, allow_assumed=beside.allow_assumed
+        results, estimates, options.device, options.battery, allow_assumed=options.allow_assumed
     )
-    counted = _capture(net, beside.capture)
+    counted = _capture(net, options.capture)
     catalogue = [several[0] for several in rows.values()]
-    transferred = transfer_times.read(beside.transfers, catalogue)
+    transferred = transfer_times.read(options.transfers, catalogue)
     evidence = Evidence(
         estimates=of_devices,
         transfers=sent.transfers,
         discharges=discharges,
         security=_security(catalogue),
         capture=counted,
-        machine=_machine(beside.machine, results[0].header["fingerprint"]) if results else (beside.machine,),
+        machine=_machine(options.machine, results[0].header["fingerprint"]) if results else (options.machine,),
         run=str(results[0].plan["id"]) if results else "no run",
         papers=papers,
     )
     sizes = counted.sizes if counted else None
-    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, beside.radio, no_battery, transferred)
+    material = Material(papers, estimates, sent.cases, drawn, sizes, catalogue, options.radio, no_battery, transferred)
     notes = [f"no battery is computed: {no_battery}"] if no_battery else []
     if of_devices.height < estimates.height:
         notes.append("no claim is judged by emulated times: they are drawn, and are the cost of no device")
@@ -132,14 +134,14 @@ def _nothing_measured() -> pl.DataFrame:
 
 def _refuse_mixed(results: Sequence[Result]) -> None:
     """Raises EvidenceError where runs are of several builds, processors (docs/method/build.md) or kinds of evidence."""
-    for what, of in (
-        ("builds of the probe", [one.plan["probe_sha256"][:12] for one in results]),
-        ("kinds of evidence", [one.evidence for one in results]),
-        ("processors", [one.header["fingerprint"]["hardware"]["model_name"] for one in results]),
+    for what, values in (
+        ("builds of the probe", [result.plan["probe_sha256"][:12] for result in results]),
+        ("kinds of evidence", [result.evidence for result in results]),
+        ("processors", [result.header["fingerprint"]["hardware"]["model_name"] for result in results]),
     ):
-        if len(set(of)) > 1:
+        if len(set(values)) > 1:
             hint = "judge them one by one, and `wattlock compare` them"
-            raise EvidenceError(f"the runs are of two {what}: {of[0]} and {of[1]}", hint=hint)
+            raise EvidenceError(f"the runs are of two {what}: {values[0]} and {values[1]}", hint=hint)
 
 
 def _batteries(
@@ -205,7 +207,7 @@ def _security(catalogue: Sequence[Mapping[str, Any]]) -> dict[str, Security]:
             status = status_of(row)
         except InputError:  # a cipher of which nothing is said can't be called sound
             continue
-        best = next((one for one in status.statements if one.about == "strength"), None)
+        best = next((statement for statement in status.statements if statement.about == "strength"), None)
         found[str(row["id"])] = Security(
             status.strength_bits,
             int(row["key_bits"] or 0),

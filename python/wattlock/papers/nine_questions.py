@@ -89,7 +89,7 @@ def headlines(judgements: Iterable[Judgement]) -> list[Headline]:
     for question in QUESTIONS:
         answer = question.answer(judged)
         commands = (judged[claim].command for claim in question.claims)
-        command = next((one for one in commands if one.startswith("wattlock")), STUDY)
+        command = next((command for command in commands if command.startswith("wattlock")), STUDY)
         lacking = (question.needs, command) if answer is None else ("", "")
         found.append(Headline(question.text, question.claims, answer, *lacking))
     return found
@@ -97,20 +97,24 @@ def headlines(judgements: Iterable[Judgement]) -> list[Headline]:
 
 def of_kind(judgement: Judgement, kind: Kind, finding: str = "") -> list[ClaimComparison]:
     """The deciding comparisons of a kind, of one finding where it is named."""
-    own = [one for one in judgement.compared if one.implementation == kind and one.bounds is not None]
-    return [one for one in own if not finding or one.finding == finding]
+    comparisons = [
+        comparison
+        for comparison in judgement.compared
+        if comparison.implementation == kind and comparison.bounds is not None
+    ]
+    return [comparison for comparison in comparisons if not finding or comparison.finding == finding]
 
 
 def of_first_kind(judgement: Judgement, finding: str = "") -> list[ClaimComparison]:
     """The deciding comparisons of the first kind that has any: the papers' own, where it was measured."""
-    return next((own for kind in KINDS if (own := of_kind(judgement, kind, finding))), [])
+    return next((comparisons for kind in KINDS if (comparisons := of_kind(judgement, kind, finding))), [])
 
 
 def _libraries(compared: Sequence[ClaimComparison]) -> dict[str, ClaimComparison]:
     """The first comparison of each library."""
     first: dict[str, ClaimComparison] = {}
-    for one in compared:
-        first.setdefault(one.library, one)
+    for comparison in compared:
+        first.setdefault(comparison.library, comparison)
     return first
 
 
@@ -119,8 +123,8 @@ def _over_libraries(figure: str, compared: Sequence[ClaimComparison]) -> str:
     first, *others = _libraries(compared).values()
     sentence = f"{figure.format(first.effect.described())}, with {_named(first.library)}"
     if others:
-        effects = sorted((one.effect for one in others), key=lambda one: one.value)
-        ends = [_without_interval(one) for one in (effects[0], effects[-1])]
+        effects = sorted((comparison.effect for comparison in others), key=lambda effect: effect.value)
+        ends = [_without_interval(effect) for effect in (effects[0], effects[-1])]
         whose = _named(others[0].library) if len(others) == 1 else f"{len(others)} other libraries"
         sentence += f"; with {whose} {' to '.join(dict.fromkeys(ends))}"
     return f"{sentence}."
@@ -136,13 +140,16 @@ def _named(library: str) -> str:
 
 def _marks(claim: str, compared: Iterable[ClaimComparison]) -> tuple[HeadlineFigure, ...]:
     """A mark for each library."""
-    own = _libraries(list(compared))
-    return tuple(HeadlineFigure(name, claim, one.effect, one.bounds) for name, one in list(own.items())[:MOST_MARKS])
+    by_library = _libraries(list(compared))
+    return tuple(
+        HeadlineFigure(name, claim, comparison.effect, comparison.bounds)
+        for name, comparison in list(by_library.items())[:MOST_MARKS]
+    )
 
 
 def _cheaper(compared: Iterable[ClaimComparison]) -> Verdict:
     """Whether the numerator of ratios costs less, over all libraries."""
-    sides = {above(-one.effect.high, -one.effect.low, -1.0) for one in compared} - {None}
+    sides = {above(-comparison.effect.high, -comparison.effect.low, -1.0) for comparison in compared} - {None}
     if len(sides) > 1:
         return DEPENDS
     return {True: "reproduced", False: "not reproduced", None: "inconclusive"}[sides.pop() if sides else None]  # type: ignore[return-value]
@@ -155,14 +162,16 @@ def _fastest(judged: Judged) -> HeadlineAnswer | None:
     if not ranking.findings or not ratios:
         return None
     first = ranking.findings[0]
-    own = of_kind(ranking, ERA, first.says)
-    if not own:
+    comparisons = of_kind(ranking, ERA, first.says)
+    if not comparisons:
         return None
-    rival = own[0].effect.what.partition(" over ")[0]
+    rival = comparisons[0].effect.what.partition(" over ")[0]
     # Sentence and picture are both of Blowfish over AES.
     sentence = _over_libraries("To encrypt text Blowfish costs {} times what AES does", ratios)
     if rival != "AES":
-        sentence += " " + _over_libraries(f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", own)
+        sentence += " " + _over_libraries(
+            f"{rival}, its cheapest rival, costs {{}} times what Blowfish does", comparisons
+        )
     return HeadlineAnswer(WORDS[first.answers[ERA]], sentence, ERA, *OVER_AES, _marks("blowfish-vs-aes-text", ratios))
 
 
@@ -174,13 +183,13 @@ def _over_aes(kind: Kind) -> Callable[[Judged], HeadlineAnswer | None]:
 
     def answer(judged: Judged) -> HeadlineAnswer | None:
         claim = "blowfish-vs-aes-text"
-        own = of_kind(judged[claim], kind)
-        if not own:
+        comparisons = of_kind(judged[claim], kind)
+        if not comparisons:
             return None
-        sentence = _over_libraries("To encrypt text Blowfish costs {} times what AES does", own)
+        sentence = _over_libraries("To encrypt text Blowfish costs {} times what AES does", comparisons)
         # Asked is who is cheaper, on which side of 1, and not whether it is by as much as the paper has it.
-        marks = tuple(mark._replace(has_band=False) for mark in _marks(claim, own))
-        return HeadlineAnswer(WORDS[_cheaper(own)], sentence, kind, *OVER_AES, marks)
+        marks = tuple(mark._replace(has_band=False) for mark in _marks(claim, comparisons))
+        return HeadlineAnswer(WORDS[_cheaper(comparisons)], sentence, kind, *OVER_AES, marks)
 
     return answer
 
@@ -188,14 +197,16 @@ def _over_aes(kind: Kind) -> Callable[[Judged], HeadlineAnswer | None]:
 def _key_size(judged: Judged) -> HeadlineAnswer | None:
     """What the longest key costs over the shortest: AES of each kind, then the other ciphers."""
     aes = "aes-key-size-clear"
-    kinds = {kind: own[0].effect for kind in KINDS[:-1] if (own := of_kind(judged[aes], kind))}
+    kinds = {
+        kind: kind_comparisons[0].effect for kind in KINDS[:-1] if (kind_comparisons := of_kind(judged[aes], kind))
+    }
     if not kinds:
         return None
     claims = {"RC6": "rc6-key-size", "RC4": "rc4-key-size", "Blowfish": "blowfish-key-tradeoff"}
     others = [
-        HeadlineFigure(name, claim, own[0].effect)
+        HeadlineFigure(name, claim, kind_comparisons[0].effect)
         for name, claim in claims.items()
-        if (own := of_first_kind(judged[claim]))
+        if (kind_comparisons := of_first_kind(judged[claim]))
     ]
     kind, first = next(iter(kinds.items()))
     matters = judged[aes].findings[0].answers[kind]
@@ -204,7 +215,7 @@ def _key_size(judged: Judged) -> HeadlineAnswer | None:
     some = [f"{mark.label} {mark.effect.described()}" for mark in others if mark.label not in none]
     rest += f" For {_listed(some)}." if some else ""
     word = {"reproduced": "For AES, yes"}.get(matters, WORDS[matters])
-    marks = (*(HeadlineFigure(f"AES, {SHORT[one]}", aes, effect) for one, effect in kinds.items()), *others)
+    marks = (*(HeadlineFigure(f"AES, {SHORT[kind]}", aes, effect) for kind, effect in kinds.items()), *others)
     sentence = f"{_capital(first.what)}: {first.described()}.{rest}"
     return HeadlineAnswer(word, sentence, kind, "longest over shortest key, %", 0.0, marks)
 
@@ -212,32 +223,39 @@ def _key_size(judged: Judged) -> HeadlineAnswer | None:
 def _data_type(judged: Judged) -> HeadlineAnswer | None:
     """What other data cost over text at equal size."""
     judgement = judged["data-type"]
-    own = of_first_kind(judgement)
-    if not own:
+    comparisons = of_first_kind(judgement)
+    if not comparisons:
         return None
-    of_first_library = [one for one in own if one.library == own[0].library]
-    worst = max(own, key=lambda one: abs(one.effect.value))
-    answers = over_findings([finding.answers[_kind(own)] for finding in judgement.findings if finding.answers])
+    of_first_library = [comparison for comparison in comparisons if comparison.library == comparisons[0].library]
+    worst = max(comparisons, key=lambda comparison: abs(comparison.effect.value))
+    answers = over_findings([finding.answers[_kind(comparisons)] for finding in judgement.findings if finding.answers])
     word = {"reproduced": "No", "not reproduced": "Yes"}.get(answers, WORDS[answers])
     marks = tuple(
-        HeadlineFigure(one.effect.what.split()[1], "data-type", one.effect, one.bounds)
-        for one in of_first_library[:MOST_MARKS]
+        HeadlineFigure(comparison.effect.what.split()[1], "data-type", comparison.effect, comparison.bounds)
+        for comparison in of_first_library[:MOST_MARKS]
     )
     sentence = f"The largest effect at equal size is {worst.effect.what}: {worst.effect.described()}, {worst.cases}."
-    return HeadlineAnswer(word, sentence, _kind(own), "over text, %", 0.0, marks)
+    return HeadlineAnswer(word, sentence, _kind(comparisons), "over text, %", 0.0, marks)
 
 
 def _sending(judged: Judged) -> HeadlineAnswer | None:
     """The radio's share where there are joules, and what is left of the ciphers' difference."""
     share, transfers = judged["transmission-dominates"], judged["adhoc-blowfish-rc6-vs-aes"]
-    bounded = [one for one in transfers.compared if one.bounds is not None and one.effect.what.startswith("Blowfish")]
+    bounded = [
+        comparison
+        for comparison in transfers.compared
+        if comparison.bounds is not None and comparison.effect.what.startswith("Blowfish")
+    ]
     if not bounded:
         return None
     marks = tuple(
         HeadlineFigure(
-            one.effect.what.replace(" over AES, sending", ",").strip(" ,"), transfers.claim, one.effect, one.bounds
+            comparison.effect.what.replace(" over AES, sending", ",").strip(" ,"),
+            transfers.claim,
+            comparison.effect,
+            comparison.bounds,
         )
-        for one in sorted(bounded, key=lambda one: one.effect.what)
+        for comparison in sorted(bounded, key=lambda comparison: comparison.effect.what)
     )
     first = bounded[0]
     alike = max(abs(end - 1.0) for end in (first.effect.low, first.effect.high)) * 100 <= NEGLIGIBLE_PERCENT
@@ -255,25 +273,33 @@ def _sending(judged: Judged) -> HeadlineAnswer | None:
 def _encoding(judged: Judged) -> HeadlineAnswer | None:
     """Hexadecimal against base64, and either over raw output."""
     judgement = judged["encoding"]
-    own = of_first_kind(judgement)
-    if not own:
+    comparisons = of_first_kind(judgement)
+    if not comparisons:
         return None
-    first = own[0]
-    beside = [
-        one
-        for one in judgement.compared
-        if one.bounds is None and (one.implementation, one.library) == (first.implementation, first.library)
+    first = comparisons[0]
+    unbounded = [
+        comparison
+        for comparison in judgement.compared
+        if comparison.bounds is None
+        and (comparison.implementation, comparison.library) == (first.implementation, first.library)
     ]
-    shown = [first, *beside][:3]
+    shown = [first, *unbounded][:3]
     marks = tuple(
-        HeadlineFigure(_encodings(one.effect.what), "encoding", one.effect, one.bounds if one is first else None)
-        for one in shown
+        HeadlineFigure(
+            _encodings(comparison.effect.what),
+            "encoding",
+            comparison.effect,
+            comparison.bounds if comparison is first else None,
+        )
+        for comparison in shown
     )
-    raw = [one.effect.value for one in beside]
+    raw = [comparison.effect.value for comparison in unbounded]
     word = f"Up to {max(raw):.3g} %" if raw else WORDS[judgement.verdict]
-    figures = _listed([f"{_encodings(one.effect.what)} {one.effect.described()}" for one in [*beside, first]])
+    figures = _listed(
+        [f"{_encodings(comparison.effect.what)} {comparison.effect.described()}" for comparison in [*unbounded, first]]
+    )
     sentence = f"{_capital(figures)}, the most of all ciphers, with {_named(first.library)}."
-    return HeadlineAnswer(word, sentence, _kind(own), "cost of the call, %", 0.0, marks)
+    return HeadlineAnswer(word, sentence, _kind(comparisons), "cost of the call, %", 0.0, marks)
 
 
 def _encodings(what: str) -> str:
@@ -291,19 +317,21 @@ def _rc4(judged: Judged) -> HeadlineAnswer | None:
         return None
     kind = _kind(below)
     word = over_findings([finding.answers.get(kind, "not tested") for finding in advice.findings])
-    told = of_kind(crossing, kind) or below
-    sentence = _over_libraries(f"{_capital(told[0].effect.what)}, key set-up included, is {{}}", told)
+    within_kind = of_kind(crossing, kind) or below
+    sentence = _over_libraries(f"{_capital(within_kind[0].effect.what)}, key set-up included, is {{}}", within_kind)
     if word == DEPENDS:
         sides = (_listed([_named(name) for name in _advised(advice, kind, holds)]) for holds in (True, False))
-        sides_said = ", not with ".join(one for one in sides if one)
+        sides_said = ", not with ".join(side for side in sides if side)
         sentence = f"At the measured sizes other than about 100 B it holds with {sides_said}. {sentence}"
     word_said = WORDS.get(word, "Not decided")
     if sizes := of_kind(crossing, kind):
         return HeadlineAnswer(word_said, sentence, kind, "RC4 is cheaper from, B", None, _marks(crossing.claim, sizes))
     marks = tuple(
-        HeadlineFigure(f"{one.effect.what.replace(' over ', '/').replace(' at', '')}, {one.library}", claim, one.effect)
+        HeadlineFigure(
+            f"{library.effect.what.replace(' over ', '/').replace(' at', '')}, {library.library}", claim, library.effect
+        )
         for claim, several in ((small.claim, below), (large.claim, from_100))
-        for one in list(_libraries(several).values())[:2]
+        for library in list(_libraries(several).values())[:2]
     )
     return HeadlineAnswer(word_said, sentence, kind, "as the paper has it: above 1", 1.0, marks)
 
@@ -311,46 +339,50 @@ def _rc4(judged: Judged) -> HeadlineAnswer | None:
 def _advised(advice: Judgement, kind: Kind, holds: bool) -> list[str]:
     """The libraries of a kind with which all findings of the advice hold, or one of them does not."""
     found: dict[str, list[bool | None]] = {}
-    for one in of_kind(advice, kind):
-        found.setdefault(one.library, []).append(one.holds)
+    for comparison in of_kind(advice, kind):
+        found.setdefault(comparison.library, []).append(comparison.holds)
     return [name for name, several in found.items() if all_hold(several) is holds]
 
 
 def _block_and_key(judged: Judged) -> HeadlineAnswer | None:
     """Whether a block as long as the key is the cheapest, and what the paper's profiles cost."""
     pareto, profiles = judged["rijndael-pareto"], judged["rijndael-profiles"]
-    own, steps = of_first_kind(pareto), of_first_kind(profiles)
-    if not own or not steps:
+    comparisons, steps = of_first_kind(pareto), of_first_kind(profiles)
+    if not comparisons or not steps:
         return None
-    kind = _kind(own)
+    kind = _kind(comparisons)
     of_library = [
-        one
+        comparison
         for finding in profiles.findings
-        for one in steps
-        if one.finding == finding.says and one.library == steps[0].library
+        for comparison in steps
+        if comparison.finding == finding.says and comparison.library == steps[0].library
     ]
     verdict = over_findings([finding.answers.get(kind, "not tested") for finding in pareto.findings])
     word = {"reproduced": "Yes, block = key", "not reproduced": "Not block = key"}.get(verdict, WORDS[verdict])
-    nearest = {name: min((one for one in own if one.library == name), key=_order) for name in _libraries(own)}
-    sure = [_named(name) for name, one in nearest.items() if one.holds]
-    told = [f"block = key costs least with {_listed(sure)}"] if sure else []
-    told += [
-        f"{'undecided' if one.holds is None else 'not'} with {_named(name)}: "
-        f"{one.effect.what} is {one.effect.described()}"
-        for name, one in nearest.items()
-        if not one.holds
+    nearest = {
+        name: min((comparison for comparison in comparisons if comparison.library == name), key=_order)
+        for name in _libraries(comparisons)
+    }
+    sure = [_named(name) for name, comparison in nearest.items() if comparison.holds]
+    sentences = [f"block = key costs least with {_listed(sure)}"] if sure else []
+    sentences += [
+        f"{'undecided' if comparison.holds is None else 'not'} with {_named(name)}: "
+        f"{comparison.effect.what} is {comparison.effect.described()}"
+        for name, comparison in nearest.items()
+        if not comparison.holds
     ]
     first = of_library[0].effect
-    sentence = f"{_capital('; '.join(told))}. {_capital(first.what.strip(' ,'))}: {first.described()}."
+    sentence = f"{_capital('; '.join(sentences))}. {_capital(first.what.strip(' ,'))}: {first.described()}."
     marks = tuple(
-        HeadlineFigure(one.finding.replace(", to ", ", "), profiles.claim, one.effect, one.bounds) for one in of_library
+        HeadlineFigure(comparison.finding.replace(", to ", ", "), profiles.claim, comparison.effect, comparison.bounds)
+        for comparison in of_library
     )
     return HeadlineAnswer(word, sentence, kind, "profile over the one below, %", 0.0, marks[:MOST_MARKS])
 
 
-def _order(one: ClaimComparison) -> tuple[int, float]:
+def _order(comparison: ClaimComparison) -> tuple[int, float]:
     """What does not hold first, and of several the furthest off."""
-    return (False, None, True).index(one.holds), one.effect.value
+    return (False, None, True).index(comparison.holds), comparison.effect.value
 
 
 def _kind(compared: Sequence[ClaimComparison]) -> Kind:

@@ -51,7 +51,11 @@ PLAIN = "none"
 
 
 def _found(evidence: Evidence, scenario: str, cipher: str, data: str) -> AirAnswer | None:
-    fits = (one for one in evidence.transfers if (one.scenario, one.cipher, one.data) == (scenario, cipher, data))
+    fits = (
+        answer
+        for answer in evidence.transfers
+        if (answer.scenario, answer.cipher, answer.data) == (scenario, cipher, data)
+    )
     return next(fits, None)
 
 
@@ -72,7 +76,7 @@ def _judged(
     *,
     unsure: tuple[str, str] = WIDE,
 ) -> Judgement:
-    at_hand = {one.implementation for one in compared} or {one.evidence for one in evidence.transfers}
+    at_hand = {answer.implementation for answer in compared} or {answer.evidence for answer in evidence.transfers}
     kinds = " and ".join(sorted(at_hand))
     conditions = f"{kinds} sending over 802.11, where the paper measured two laptops" if kinds else "nothing"
     return judged(
@@ -102,7 +106,7 @@ def against_aes(scenario: str) -> Judge:
                     effect = ratio_effect(f"{NAMES[family]} over AES, sending {kind},", found)
                     holds = inside(found.low, found.high, band)
                     compared.append(ClaimComparison(_kind(mine, aes), SAYS[scenario], effect, holds, band))
-        compared.sort(key=lambda one: (False, None, True).index(one.holds))
+        compared.sort(key=lambda comparison: (False, None, True).index(comparison.holds))
         also = _by_table(evidence, scenario, claim)
         needs = f"transfers of text, audio and video by {SAYS[scenario]} with AES, Blowfish and RC6"
         return _judged(claim, evidence, compared if len(compared) == 2 * len(KINDS) else [], needs, also)
@@ -115,7 +119,10 @@ def _by_table(evidence: Evidence, scenario: str, claim: Claim) -> str:
     for kind in KINDS:
         table = evidence.papers.sending[kind]
         columns = EXCELLENT.get(scenario, (scenario,))
-        ratios = [table.of(family, one) / table.of("aes", one) for family, one in product(("blowfish", "rc6"), columns)]
+        ratios = [
+            table.of(family, family_column) / table.of("aes", family_column)
+            for family, family_column in product(("blowfish", "rc6"), columns)
+        ]
         parts.append(f"{kind} {min(ratios):.3f} to {max(ratios):.3f} (claimed {claim.expect[kind]:g})")
     return f"The paper's own tables give {', '.join(parts)}."
 
@@ -127,15 +134,17 @@ def of_scenarios(over: str, under: str, expected: str, *, percent: bool = False)
         found = _by_kind(evidence, over, under)
         low, high = claim.expect[expected]
         compared = []
-        for kind, one, evidence_of in found:
-            ends = one.percent[1:] if percent else (one.low, one.high)
+        for kind, ratio, evidence_of in found:
+            ends = ratio.percent[1:] if percent else (ratio.low, ratio.high)
             bounds = Bounds(low, high, "%" if percent else "1")
             what = f"{SAYS[over]}{{}} over {SAYS[under]}, sending {kind} in clear,"
             described = (
-                percent_effect(f"what {what.format(' costs')}", one) if percent else ratio_effect(what.format(""), one)
+                percent_effect(f"what {what.format(' costs')}", ratio)
+                if percent
+                else ratio_effect(what.format(""), ratio)
             )
             compared.append(ClaimComparison(evidence_of, kind, described, inside(*ends, bounds), bounds))
-        compared.sort(key=lambda one: (False, None, True).index(one.holds))
+        compared.sort(key=lambda comparison: (False, None, True).index(comparison.holds))
         table = _table_range(evidence, over, under)
         return _judged(claim, evidence, compared, f"plaintext transfers in the scenarios {over} and {under}", table)
 
@@ -157,13 +166,13 @@ def _kind(a: AirAnswer, b: AirAnswer) -> str:
 
 def _table_range(evidence: Evidence, over: str, under: str) -> str:
     plain: list[float] = []
-    every: list[float] = []
+    shares: list[float] = []
     for table in evidence.papers.sending.values():
         for cipher in table.duration_s:
-            (plain if cipher == PLAIN else every).append(table.of(cipher, over) / table.of(cipher, under))
+            (plain if cipher == PLAIN else shares).append(table.of(cipher, over) / table.of(cipher, under))
     return (
         f"The paper's own tables give {min(plain):.2f} to {max(plain):.2f} for plaintext, "
-        f"{min(every):.2f} to {max(every):.2f} over the ciphers."
+        f"{min(shares):.2f} to {max(shares):.2f} over the ciphers."
     )
 
 
@@ -172,12 +181,14 @@ def poor_signal(claim: Claim, evidence: Evidence) -> Judgement:
     least = claim.expect["percent_at_least"]
     compared = []
     for under in ("adhoc_open", "adhoc_wep"):
-        for kind, found, of in _by_kind(evidence, "adhoc_poor", under):
+        for kind, found, evidence_kind in _by_kind(evidence, "adhoc_poor", under):
             effect = percent_effect(f"what a poor signal adds to {SAYS[under]}, sending {kind} in clear,", found)
             where, bounds = f"{kind}, against {SAYS[under]}", Bounds(least, None, "%", ours=False)
-            compared.append(ClaimComparison(of, where, effect, _at_least(found, least), bounds))
+            compared.append(ClaimComparison(evidence_kind, where, effect, _at_least(found, least), bounds))
     # As the paper compares stands first.
-    compared.sort(key=lambda one: (SAYS["adhoc_open"] not in one.cases, (False, None, True).index(one.holds)))
+    compared.sort(
+        key=lambda comparison: (SAYS["adhoc_open"] not in comparison.cases, (False, None, True).index(comparison.holds))
+    )
     table = _table_range(evidence, "adhoc_poor", "adhoc_open")
     return _judged(
         claim, evidence, compared, "plaintext transfers at a poor and an excellent signal", table, unsure=SOMEWHERE
@@ -192,15 +203,15 @@ def dominates(claim: Claim, evidence: Evidence) -> Judgement:
     """The radio's share of the energy of sending: of each cipher the least over all data and conditions."""
     low, high = claim.expect["radio_share"]
     worst: dict[str, ClaimComparison] = {}
-    for one in evidence.transfers:
-        if one.radio_J and one.host_J and one.cipher != PLAIN and one.scenario in SAYS:
-            share = _share(one.radio_J, one.host_J)
-            what = f"the radio's least share of all data and conditions, {one.data} with {NAMES[one.cipher]},"
+    for answer in evidence.transfers:
+        if answer.radio_J and answer.host_J and answer.cipher != PLAIN and answer.scenario in SAYS:
+            share = _share(answer.radio_J, answer.host_J)
+            what = f"the radio's least share of all data and conditions, {answer.data} with {NAMES[answer.cipher]},"
             holds = within(share.low, share.high, low, high)
             found = ClaimComparison(
-                one.evidence, SAYS[one.scenario], Effect(what, "1", *share), holds, Bounds(low, high)
+                answer.evidence, SAYS[answer.scenario], Effect(what, "1", *share), holds, Bounds(low, high)
             )
-            worst[one.cipher] = min(worst.get(one.cipher, found), found, key=_least_first)
+            worst[answer.cipher] = min(worst.get(answer.cipher, found), found, key=_least_first)
     compared = sorted(worst.values(), key=_least_first)
     table = evidence.papers.sending.values()
     times = [t.of("aes", column) / t.of(PLAIN, column) for t in table for column in t.columns]
@@ -208,8 +219,8 @@ def dominates(claim: Claim, evidence: Evidence) -> Judgement:
     return _judged(claim, evidence, compared, "transfers with the energies of radio and host", also)
 
 
-def _least_first(one: ClaimComparison) -> tuple[int, float]:
-    return (False, None, True).index(one.holds), one.effect.value
+def _least_first(comparison: ClaimComparison) -> tuple[int, float]:
+    return (False, None, True).index(comparison.holds), comparison.effect.value
 
 
 def _share(radio: Ratio, host: Ratio) -> Ratio:
@@ -224,35 +235,35 @@ def overhead(claim: Claim, evidence: Evidence) -> Judgement:
     """What of the radio's energy is not the payload's, on small packets."""
     low, high = claim.expect["overhead_share_small_packets"]
     compared = []
-    for one in evidence.transfers:
-        if one.overhead_share and 0 < one.payload_B <= SMALL_B:
-            share = one.overhead_share
-            effect = Effect(f"what headers, gaps and answers take of {one.payload_B} B packets", "1", *share)
+    for answer in evidence.transfers:
+        if answer.overhead_share and 0 < answer.payload_B <= SMALL_B:
+            share = answer.overhead_share
+            effect = Effect(f"what headers, gaps and answers take of {answer.payload_B} B packets", "1", *share)
             holds, bounds = within(share.low, share.high, low, high), Bounds(low, high)
-            compared.append(ClaimComparison(one.evidence, one.scenario, effect, holds, bounds))
-    compared.sort(key=lambda one: (False, None, True).index(one.holds))
+            compared.append(ClaimComparison(answer.evidence, answer.scenario, effect, holds, bounds))
+    compared.sort(key=lambda comparison: (False, None, True).index(comparison.holds))
     return _judged(claim, evidence, compared, f"transfers of packets of {SMALL_B} B and less")
 
 
 def fragmentation(claim: Claim, evidence: Evidence) -> Judgement:
     """Fragments against whole packets, over the signals: energy and throughput."""
-    wholes = {one.signal_dBm: one for one in evidence.transfers if one.scenario == "whole"}
+    wholes = {answer.signal_dBm: answer for answer in evidence.transfers if answer.scenario == "whole"}
     compared, saving = [], []
-    for one in evidence.transfers:
-        whole = wholes.get(one.signal_dBm)
-        if one.scenario != "fragmented" or whole is None or not (one.radio_J and whole.radio_J):
+    for answer in evidence.transfers:
+        whole = wholes.get(answer.signal_dBm)
+        if answer.scenario != "fragmented" or whole is None or not (answer.radio_J and whole.radio_J):
             continue
-        energy = mean([_over(one.radio_J, whole.radio_J)])
-        time = _over(one.duration_s, whole.duration_s)
+        energy = mean([_over(answer.radio_J, whole.radio_J)])
+        time = _over(answer.duration_s, whole.duration_s)
         saves, slower = above(1 - energy.high, 1 - energy.low, 0.0), above(time.low, time.high, 1.0)
         holds = all_hold([saves, slower])
         if saves and not slower:
-            saving.append(f"{one.signal_dBm:g} dBm, where the transfer takes {time.value:.3g} times as long")
+            saving.append(f"{answer.signal_dBm:g} dBm, where the transfer takes {time.value:.3g} times as long")
         effect = percent_effect("what fragmenting costs in energy", energy)
         bounds = Bounds(None, 0.0, "%", "the time above that of whole packets, the energy")
-        compared.append(ClaimComparison(one.evidence, f"signal {one.signal_dBm:g} dBm", effect, holds, bounds))
-    compared.sort(key=lambda one: (False, None, True).index(one.holds))
-    holding = [one.cases for one in compared if one.holds]
+        compared.append(ClaimComparison(answer.evidence, f"signal {answer.signal_dBm:g} dBm", effect, holds, bounds))
+    compared.sort(key=lambda comparison: (False, None, True).index(comparison.holds))
+    holding = [comparison.cases for comparison in compared if comparison.holds]
     also = f"It holds at: {', '.join(holding)}." if holding else "It holds at none of these signals."
     if saving:
         also += f" Energy alone is saved at {', '.join(saving)}: the throughput is not lowered there."

@@ -33,7 +33,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def before(quick: str, slow: Sequence[str]) -> str:
     """A finding in words: one cipher before others."""
-    *most, last = (NAMES[one] for one in slow)
+    *most, last = (NAMES[family] for family in slow)
     return f"{NAMES[quick]} before {', '.join(most)}{' and ' if most else ''}{last}"
 
 
@@ -102,7 +102,7 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[ClaimCompari
     for case in evidence.cases(claim, operation="encrypt", data="random"):
         if low_B <= case.payload_B <= high_B:
             by_size.setdefault(case.payload_B, []).append(case)
-    at = {size: {one.order: one for one in grounds(cases, [first, *others])} for size, cases in by_size.items()}
+    at = {size: {side.order: side for side in grounds(cases, [first, *others])} for size, cases in by_size.items()}
     found = []
     for name in sorted({name for several in at.values() for name in several}):
         sizes = sorted(size for size in at if name in at[size])
@@ -110,7 +110,7 @@ def _leads_of_small_files(claim: Claim, evidence: Evidence) -> list[ClaimCompari
             small, large = at[sizes[0]][name], at[sizes[-1]][name]
             parts = []
             for other in others:
-                leads = [one.cases[other].over(one.cases[first]) for one in (small, large)]
+                leads = [cases.cases[other].over(cases.cases[first]) for cases in (small, large)]
                 over = _over_over(*leads)
                 what = f"{NAMES[first]}'s lead over {NAMES[other]} at {sizes[0]:,} B over that at {sizes[-1]:,} B"
                 holds = above(over.low, over.high, 1.0)
@@ -211,11 +211,11 @@ def data_type(claim: Claim, evidence: Evidence) -> Judgement:
             ratios = [(case.cipher, case.over(text)) for case, text in zip(cases, texts, strict=True)]
             parts = tuple(
                 PairEffect(
-                    cipher, percent_effect(f"what {data} costs over text with {cipher}", one), alike(one, low, high)
+                    cipher, percent_effect(f"what {data} costs over text with {cipher}", ratio), alike(ratio, low, high)
                 )
-                for cipher, one in ratios
+                for cipher, ratio in ratios
             )
-            whole = mean([one for _, one in ratios])
+            whole = mean([ratio for _, ratio in ratios])
             holds, effect = alike(whole, low, high), percent_effect(f"what {data} costs over text", whole)
             where = f"{library}, the mean of {len(cases)} cipher{'s' if len(cases) > 1 else ''}"
             if apart := [part for part in parts if part.holds is False]:

@@ -374,7 +374,8 @@ def _over_aes(exhibit: Exhibit, material: Material) -> list[Panel]:
 def _sign(rows: pl.DataFrame, words: str) -> str:
     """Where RC4-128 gets cheaper than AES-128, or that it doesn't."""
     both = [
-        dict(rows.filter(family=one, key_bits=KEY_BITS[one]).select("payload_B", "time_ns").iter_rows()) for one in PAIR
+        dict(rows.filter(family=side, key_bits=KEY_BITS[side]).select("payload_B", "time_ns").iter_rows())
+        for side in PAIR
     ]
     aes, rc4 = both
     ratios = [(size, rc4[size] / aes[size]) for size in sorted(aes) if size in rc4]
@@ -437,12 +438,12 @@ def _beside(rows: Sequence[Mapping[str, object]], total: int, claim: Claim) -> p
     low, high = claim.expect["mode_bin"]
     data_B = claim.expect["data_about_B"]
     kinds = " and ".join(claim.expect["of"])
-    said = {int(low).bit_length(): f"most frames, {low} to {high} B: {kinds}"}
-    said[int(data_B).bit_length()] = f"data frames, typically about {data_B:,} B"
+    kind_words = {int(low).bit_length(): f"most frames, {low} to {high} B: {kinds}"}
+    kind_words[int(data_B).bit_length()] = f"data frames, typically about {data_B:,} B"
     head = of_the_paper(BY_ORIGIN[claim.origin]).capitalize()
     made = [
         {"size": row["name"], "frames": row["value"], "share, %": 100 * float(row["value"]) / total}  # type: ignore[arg-type]
-        | {head: said.get(int(row["x"]))}  # type: ignore[call-overload]
+        | {head: kind_words.get(int(row["x"]))}  # type: ignore[call-overload]
         for row in rows
     ]
     return pl.DataFrame(made, infer_schema_length=None)

@@ -86,7 +86,7 @@ def _grids(claim: Claim, evidence: Evidence, operation: str) -> list[Nine]:
     """Of each library and kind that has all nine: the cases by block and key, at the largest payload."""
     found = []
     cases = evidence.cases(claim, operation=operation, data="random")
-    mine = largest(cases, lambda one: one.cipher.startswith("rijndael") and one.row["mode"] == "cbc")
+    mine = largest(cases, lambda case: case.cipher.startswith("rijndael") and case.row["mode"] == "cbc")
     for (kind, library), several in by_library(mine).items():
         grid: Grid = {}
         for case in several:
@@ -100,7 +100,7 @@ def _grids(claim: Claim, evidence: Evidence, operation: str) -> list[Nine]:
 def printed(evidence: Evidence, operation: str) -> dict[tuple[int, int], float]:
     """The paper's own battery percentages by block and key."""
     rows = evidence.papers.toldinas.rijndael
-    return {(one.block_bits, one.key_bits): getattr(one, f"{operation}_battery_percent") for one in rows}
+    return {(row.block_bits, row.key_bits): getattr(row, f"{operation}_battery_percent") for row in rows}
 
 
 def _printed_least(evidence: Evidence) -> str:
@@ -161,7 +161,7 @@ def pareto(claim: Claim, evidence: Evidence) -> Judgement:
         compared,
         control="an interval for each block over the claimed one; the block as a strength beside the paper's own rule",
         needs=NEEDS,
-        also=" ".join([*(f"{one}." for one in described), _printed_least(evidence)]),
+        also=" ".join([*(f"{sentence}." for sentence in described), _printed_least(evidence)]),
     )
 
 
@@ -213,7 +213,7 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         if name not in decrypting:
             continue
         grid, back = nine.grid, decrypting[name].grid
-        sides = [[one[place].cost for place in grid] for one in (grid, back)]
+        sides = [[side[place].cost for place in grid] for side in (grid, back)]
         if len(set(sides[0])) < FEWEST_PAIRS:
             continue
         more = mean([back[place].over(grid[place]) for place in grid], systematic=nine.systematic)
@@ -233,7 +233,7 @@ def decryption(claim: Claim, evidence: Evidence) -> Judgement:
         compared,
         control="the error of cases left out, which R^2 of the fitted ones hides",
         needs=NEEDS,
-        also=" ".join([*(f"{one}." for one in described), _printed_prediction(evidence)]),
+        also=" ".join([*(f"{sentence}." for sentence in described), _printed_prediction(evidence)]),
     )
 
 
@@ -276,7 +276,7 @@ def _cases(material: Material, operation: str) -> dict[str, dict[Place, dict[str
     for row in rows.sort("provider", "block_bits", "key_bits").iter_rows(named=True):
         found.setdefault(row["provider"], {})[row["block_bits"], row["key_bits"]] = row
     whole = [(provider, grid) for provider, grid in found.items() if len(grid) == 9]
-    return dict(sorted(whole, key=lambda one: place_of(one[1][FIRST])))
+    return dict(sorted(whole, key=lambda grid: place_of(grid[1][FIRST])))
 
 
 def _most_expensive(grids: dict[str, dict[Place, dict[str, object]]], material: Material, operation: Operation) -> str:
@@ -417,10 +417,10 @@ def _point(place: Place, variant: str, value: float, evidence: str) -> dict[str,
     return {"name": _called(place), "variant": variant, "value": value, "evidence": evidence}
 
 
-def _step(way: str, of: str, costs: Mapping[Place, float], evidence: str) -> dict[str, object]:
+def _step(way: str, quantity: str, costs: Mapping[Place, float], evidence: str) -> dict[str, object]:
     """What a profile costs over the one below."""
     percents = [100 * (costs[a, a] / costs[b, b] - 1) for a, b in ((192, 128), (256, 192))]
-    return {"way": way, "of": of, **dict(zip(STEP_NAMES, percents, strict=True)), "evidence": evidence}
+    return {"way": way, "of": quantity, **dict(zip(STEP_NAMES, percents, strict=True)), "evidence": evidence}
 
 
 def _steps(material: Material) -> str:
@@ -451,11 +451,11 @@ def prediction(exhibit: Exhibit, material: Material) -> DrawnExhibit:
         places = sorted(back)
         if len(places) < FEWEST_PAIRS:
             continue
-        energy = all(one[place].get("energy_uJ") for one in (grid, back) for place in places)
+        energy = all(side[place].get("energy_uJ") for side in (grid, back) for place in places)
         column = "energy_uJ_per_byte" if energy else "time_ns"
         evidence = str(grid[FIRST]["energy_evidence" if energy else "time_evidence"])
         first = float(grid[FIRST][column])  # type: ignore[arg-type]
-        x, y = ([float(one[place][column]) / first for place in places] for one in (grid, back))  # type: ignore[arg-type]
+        x, y = ([float(side[place][column]) / first for place in places] for side in (grid, back))  # type: ignore[arg-type]
         whose = _whose(grid)
         findings.append(f"{whose} {_fit(x, y)}")
         # Other code of today, whose decryption runs in parallel, would flatten the others: a sentence tells of it.
@@ -464,7 +464,9 @@ def prediction(exhibit: Exhibit, material: Material) -> DrawnExhibit:
             panels.append(_scatter(title, places, x, y, evidence))
     percents = {operation: _printed(material, operation) for operation in DRAWN_OPERATIONS}
     places = sorted(percents["encrypt"])
-    x, y = ([percents[one][place] / percents["encrypt"][FIRST] for place in places] for one in DRAWN_OPERATIONS)
+    x, y = (
+        [percents[operation][place] / percents["encrypt"][FIRST] for place in places] for operation in DRAWN_OPERATIONS
+    )
     panels.append(_scatter("Decrypting against encrypting, as the paper prints it (battery)", places, x, y, PRINTED))
     missing = () if findings else (f"{NINE}, encrypting and decrypting",)
     claim = material.papers.claim("decrypt-vs-encrypt")
@@ -481,8 +483,8 @@ def _fit(x: list[float], y: list[float]) -> str:
 
 def _scatter(title: str, places: list[Place], x: list[float], y: list[float], evidence: str) -> Panel:
     rows = [
-        {"name": f"{place[0]}/{place[1]}", "variant": "pairs", "x": one, "value": other, "evidence": evidence}
-        for place, one, other in zip(places, x, y, strict=True)
+        {"name": f"{place[0]}/{place[1]}", "variant": "pairs", "x": value, "value": other, "evidence": evidence}
+        for place, value, other in zip(places, x, y, strict=True)
     ]
     found = predict(x, y)
     rows += [

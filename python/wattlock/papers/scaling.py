@@ -85,15 +85,15 @@ def cycles(family: str) -> Judge:
         band = amount_band(claim.expect["cycles_per_byte"], claim.tolerance, "cycles/B")
         found = []
         cases = evidence.cases(claim, operation="encrypt", data="random")
-        mine = [one for one in cases if (one.family, one.key_bits) == (family, KEY_BITS[family])]
-        for case in [one for name in dict.fromkeys(c.provider for c in mine) for one in _largest_of(mine, name)]:
+        mine = [case for case in cases if (case.family, case.key_bits) == (family, KEY_BITS[family])]
+        for case in [case for name in dict.fromkeys(c.provider for c in mine) for case in _largest_of(mine, name)]:
             per_byte = case.row["cycles_per_byte"]
             if per_byte is not None:
                 low, high = case.row["cycles_per_byte_low"], case.row["cycles_per_byte_high"]
                 effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
                 found.append(ClaimComparison(case.kind, case.provider, effect, inside(low, high, band), band))
         # A cipher's cycles are those of its best code.
-        found.sort(key=lambda one: one.effect.value)
+        found.sort(key=lambda comparison: comparison.effect.value)
         control = "the processor named: cycles of another core are others"
         if not evidence.is_of(claim):
             return of_another_machine(claim, evidence, found[:1], control=control)
@@ -110,7 +110,7 @@ def cycles(family: str) -> Judge:
 
 
 def _largest_of(cases: Sequence[CaseCost], provider: str) -> list[CaseCost]:
-    return largest(cases, lambda one: one.provider == provider and one.row["mode"] in MODES)
+    return largest(cases, lambda case: case.provider == provider and case.row["mode"] in MODES)
 
 
 def _state_B(family: str) -> int:

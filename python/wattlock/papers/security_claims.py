@@ -47,7 +47,7 @@ def crackable(claim: Claim, evidence: Evidence) -> Judgement:
     control = (
         "what is broken told from what is shortened: the cited attack has related keys and reduced rounds of AES-256"
     )
-    found = next((one for name, one in sorted(evidence.security.items()) if name.startswith("aes128-")), None)
+    found = next((security for name, security in sorted(evidence.security.items()) if name.startswith("aes128-")), None)
     if found is None:
         return missing(
             claim, "the security data of aes128", "wattlock ciphers --show aes128-gcm", control, "what is known"
@@ -137,11 +137,11 @@ def _least_saved(quick: str, cases: Sequence[CaseCost], finding: str, keying: st
 def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
     """What RC4 costs over the best cipher that may be advised, at the largest packet that both have."""
     plain = evidence.cases(claim, operation="encrypt", data="random", keying="each")
-    rc4 = {one.payload_B: one for one in reversed(plain) if (one.family, one.key_bits) == ("rc4", KEY_BITS["rc4"])}
+    rc4 = {case.payload_B: case for case in reversed(plain) if (case.family, case.key_bits) == ("rc4", KEY_BITS["rc4"])}
     sealed = [case for case in _sound(claim, evidence) if case.payload_B in rc4]
     if not sealed:
         return []
-    best = min(largest(sealed), key=lambda one: one.cost)
+    best = min(largest(sealed), key=lambda case: case.cost)
     _, low, high = rc4[best.payload_B].over(best).percent
     return [
         f"Today RC4 with a key for each packet costs {low:+.0f} to {high:+.0f} % over {best.cipher} at "
@@ -152,8 +152,10 @@ def _rc4_against_sound(claim: Claim, evidence: Evidence) -> list[str]:
 def decrypt_often(claim: Claim, evidence: Evidence) -> Judgement:
     """AES against the others where a message is decrypted many times for each encryption."""
     share = 1 / (1 + DECRYPTIONS)
-    there = [largest(evidence.cases(claim, operation=one, data="text")) for one in ("encrypt", "decrypt")]
-    encrypting, decrypting = ({one.order: one for one in grounds(cases, FAMILIES)} for cases in there)
+    there = [largest(evidence.cases(claim, operation=operation, data="text")) for operation in ("encrypt", "decrypt")]
+    encrypting, decrypting = (
+        {family_cases.order: family_cases for family_cases in grounds(cases, FAMILIES)} for cases in there
+    )
     compared = []
     for name, ground in encrypting.items():
         if name not in decrypting:
@@ -197,12 +199,12 @@ def _against_sound(claim: Claim, evidence: Evidence, families: Sequence[str]) ->
         cases = [case for case in plain if case.family == family and case.key_bits == KEY_BITS[family]]
         mine = [case for case in cases if sealed and case.payload_B == sealed[0].payload_B]
         if mine and sealed:
-            cheap, best = min(mine, key=lambda one: one.cost), min(sealed, key=lambda one: one.cost)
+            cheap, best = min(mine, key=lambda case: case.cost), min(sealed, key=lambda case: case.cost)
             _, low, high = Ratio(*cheap.over(best)).percent
             described.append(
                 f"{cheap.cipher} costs {low:+.0f} to {high:+.0f} % over {best.cipher}, which also authenticates"
             )
-        known = next((evidence.security[one.cipher] for one in cases if one.cipher in evidence.security), None)
+        known = next((evidence.security[case.cipher] for case in cases if case.cipher in evidence.security), None)
         if known:
             described.append(f"{NAMES[family]} is {known.status} and authenticates nothing")
     return f"Today: {'; '.join(described)}." if described else ""

@@ -47,7 +47,7 @@ def durations(data: str) -> Show:
         table = pl.DataFrame([_row(cell) for cell in cells], infer_schema_length=None)
         if table["the paper, s (printed)"].null_count() == table.height:
             table = table.drop("the paper, s (printed)", "ours over the paper's")
-        own, own_notes = own_panels(material, data, cells)
+        transfer_panels, own_notes = own_panels(material, data, cells)
         panels = [
             Panel(
                 f"Duration of sending {KINDS.get(data, data)}, computed",
@@ -58,7 +58,7 @@ def durations(data: str) -> Show:
             ),
             *_as_printed(cells, data),
             *sending_panel(exhibit, material, data),
-            *own,
+            *transfer_panels,
             Panel(f"Sending {KINDS.get(data, data)}: seconds by cipher and condition", "table", table),
         ]
         missing = _without_cipher(cells)
@@ -211,7 +211,7 @@ def _shares(cells: Sequence[Sending]) -> str:
     ]
     if not shares:
         return ""
-    least, most = min(shares, key=lambda one: one[0]), max(shares, key=lambda one: one[0])
+    least, most = min(shares, key=lambda share: share[0]), max(shares, key=lambda share: share[0])
     return (
         f"The cipher takes {number(100 * least[0])} % ({NAMES[least[1].cipher]}, {CONDITIONS[least[1].condition]}) to "
         f"{number(100 * most[0])} % ({NAMES[most[1].cipher]}, {CONDITIONS[most[1].condition]}) of cipher and radios."
@@ -237,39 +237,43 @@ NOTE = (
 
 def own_panels(material: Material, data: str, cells: Sequence[Sending]) -> tuple[list[Panel], tuple[str, ...]]:
     """The panels of a kind of data and what is to be said of them; nothing where no record was given."""
-    own = [one for one in material.transferred if (one.data or NO_KIND) == data]
-    if not own:
+    transfers = [transfer for transfer in material.transferred if (transfer.data or NO_KIND) == data]
+    if not transfers:
         return [], ()
     # Where the sender's own records are, the receiver's wait for them tells nothing more.
-    relative = _over_plain([one for one in own if one.side == "send"] or own)
-    made = [Panel("Your own transfers, measured", "table", _listed(own))]
+    relative = _over_plain([transfer for transfer in transfers if transfer.side == "send"] or transfers)
+    made = [Panel("Your own transfers, measured", "table", _listed(transfers))]
     if relative:
         marks = frame(_printed(cells))
         made.insert(0, Panel("Your own transfers", "dots", frame(relative), UNIT, marks=marks))
         made.insert(1, Panel("The same by the model of the air", "dots", frame(_modelled(cells)), UNIT))
-    unnamed = "" if all(one.data for one in own) else " The records don't say what a file holds: `audio=FILE` would."
+    unnamed = (
+        ""
+        if all(transfer.data for transfer in transfers)
+        else " The records don't say what a file holds: `audio=FILE` would."
+    )
     lacks = "" if relative else " None of a file in clear is among them: send it with `--cipher null`, too."
     return made, (f"{NOTE}{unnamed}{lacks}",)
 
 
-def _named(one: Transferred) -> str:
-    return NAMES[PLAIN] if one.cipher == IN_CLEAR else NAMES.get(one.name, one.cipher)
+def _named(transfer: Transferred) -> str:
+    return NAMES[PLAIN] if transfer.cipher == IN_CLEAR else NAMES.get(transfer.name, transfer.cipher)
 
 
-def _groups(own: Sequence[Transferred]) -> dict[tuple[str, str, str, str], list[Transferred]]:
+def _groups(transfers: Sequence[Transferred]) -> dict[tuple[str, str, str, str], list[Transferred]]:
     """Transfers of one file by one code, sent one way, as one side measured them."""
     found: dict[tuple[str, str, str, str], list[Transferred]] = {}
-    for one in own:
-        found.setdefault((one.plain, one.how, one.cipher, one.provider), []).append(one)
+    for transfer in transfers:
+        found.setdefault((transfer.plain, transfer.how, transfer.cipher, transfer.provider), []).append(transfer)
     return found
 
 
-def _over_plain(own: Sequence[Transferred]) -> list[dict[str, object]]:
+def _over_plain(transfers: Sequence[Transferred]) -> list[dict[str, object]]:
     """Each cipher's duration over that of the same file in clear: the median over files."""
-    took = {key: median(one.duration_s for one in several) for key, several in _groups(own).items()}
+    took = {key: median(transfer.duration_s for transfer in several) for key, several in _groups(transfers).items()}
     clear = {(plain, how): seconds for (plain, how, cipher, _), seconds in took.items() if cipher == IN_CLEAR}
     ratios: dict[tuple[str, str], list[float]] = {}
-    names = {(one.cipher, one.provider): _named(one) for one in own}
+    names = {(transfer.cipher, transfer.provider): _named(transfer) for transfer in transfers}
     for (plain, how, cipher, provider), seconds in took.items():
         if cipher != IN_CLEAR and clear.get((plain, how)):
             key = names[cipher, provider], f"your link: {how}, {provider}"
@@ -300,12 +304,12 @@ def _modelled(cells: Sequence[Sending]) -> list[dict[str, object]]:
     ]
 
 
-def _listed(own: Sequence[Transferred]) -> pl.DataFrame:
+def _listed(transfers: Sequence[Transferred]) -> pl.DataFrame:
     rows = []
-    for several in _groups(own).values():
+    for several in _groups(transfers).values():
         first = several[0]
-        joules = [one.energy_J for one in several if one.energy_J is not None]
-        seconds = median(one.duration_s for one in several)
+        joules = [transfer.energy_J for transfer in several if transfer.energy_J is not None]
+        seconds = median(transfer.duration_s for transfer in several)
         rows.append(
             {
                 "cipher": _named(first),
@@ -314,7 +318,7 @@ def _listed(own: Sequence[Transferred]) -> pl.DataFrame:
                 "transfers": len(several),
                 "plaintext, B": first.plain_B,
                 "sent, B": first.wire_B,
-                "cipher, s": median(one.cipher_s for one in several),
+                "cipher, s": median(transfer.cipher_s for transfer in several),
                 "with cipher, s": seconds,
                 "s a megabyte": 1e6 * seconds / first.plain_B,
                 "energy, J": median(joules) if joules else None,

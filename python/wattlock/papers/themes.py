@@ -98,12 +98,12 @@ EXHIBITS: dict[str, Show] = {
 
 def show_all(material: Material) -> list[DrawnExhibit]:
     """Every exhibit on this machine, in the order of the data."""
-    return [_compared(EXHIBITS[one.id](one, material)) for one in material.papers.exhibits]
+    return [_compared(EXHIBITS[exhibit.id](exhibit, material)) for exhibit in material.papers.exhibits]
 
 
-def _compared(one: DrawnExhibit) -> DrawnExhibit:
+def _compared(drawing: DrawnExhibit) -> DrawnExhibit:
     """With panels that are alike; of a figure of which no number is kept a note that says so."""
-    notes = one.notes
-    if one.exhibit.kind == "chart" and not one.exhibit.numbers and one.exhibit.id not in OF_TABLES:
+    notes = drawing.notes
+    if drawing.exhibit.kind == "chart" and not drawing.exhibit.numbers and drawing.exhibit.id not in OF_TABLES:
         notes = (*notes, NO_NUMBER)
-    return replace(one, panels=alike(one.panels), notes=notes)
+    return replace(drawing, panels=alike(drawing.panels), notes=notes)

@@ -275,7 +275,7 @@ def read(names: Iterable[str], catalogue: Sequence[Mapping[str, Any]]) -> list[T
     Raises InputError naming the file, and the record that is none.
     """
     families = {str(row["id"]): str(row["family"]) for row in catalogue}
-    return [one for name in names for one in _of_file(name, families)]
+    return [transfer for name in names for transfer in _of_file(name, families)]
 
 
 def path_of(name: str) -> tuple[str | None, Path]:

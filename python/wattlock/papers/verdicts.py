@@ -71,7 +71,10 @@ def table(judgements: Sequence[Judgement], papers: Papers, cores: Sequence[CoreJ
       is null where it can't be told or nothing is asked.
     * `counted`: of each emulated core its answer, with its figure; empty where no count can answer the claim.
     """
-    rows = [_row(one, papers.claim(one.claim)) | {"counted": list(_counted(one.claim, cores))} for one in judgements]
+    rows = [
+        _row(judgement, papers.claim(judgement.claim)) | {"counted": list(_counted(judgement.claim, cores))}
+        for judgement in judgements
+    ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -98,53 +101,53 @@ def _counted(claim: str, cores: Sequence[CoreJudged]) -> Iterator[dict[str, Any]
             }
 
 
-def _row(one: Judgement, claim: Claim) -> dict[str, Any]:
-    first = _compared(one.compared[0]) if one.effect is not None else {}
+def _row(judgement: Judgement, claim: Claim) -> dict[str, Any]:
+    first = _compared(judgement.compared[0]) if judgement.effect is not None else {}
     return {
         **{name: first.get(name) for name in (*WHOSE, *EFFECT, *BOUNDS)},
         "claim": claim.id,
         "says": claim.says,
         "origin": claim.origin,
         "about": claim.about,
-        "verdict": one.verdict,
-        "basis": one.basis,
-        "evidence": one.evidence,
-        "sentence": one.sentence,
-        "control": one.control,
-        "needs": one.needs or None,
-        "command": one.command or None,
-        "failing": failing(one, ERA),
+        "verdict": judgement.verdict,
+        "basis": judgement.basis,
+        "evidence": judgement.evidence,
+        "sentence": judgement.sentence,
+        "control": judgement.control,
+        "needs": judgement.needs or None,
+        "command": judgement.command or None,
+        "failing": failing(judgement, ERA),
         "source": list(claim.source),
         "findings": [
             {"finding": finding.says, "implementation": kind, "verdict": answer}
-            for finding in one.findings
+            for finding in judgement.findings
             for kind, answer in finding.answers.items()
         ],
-        "comparisons": [_compared(compared) for compared in one.compared],
+        "comparisons": [_compared(compared) for compared in judgement.compared],
     }
 
 
-def _compared(one: ClaimComparison) -> dict[str, Any]:
+def _compared(comparison: ClaimComparison) -> dict[str, Any]:
     return {
-        "finding": one.finding or None,
-        "implementation": one.implementation,
-        "library": one.library or None,
-        "cases": one.cases,
-        "holds": one.holds,
-        **_effect(one.effect),
-        **_bounds(one.bounds),
-        "parts": [{"part": part.says, "holds": part.holds, **_effect(part.effect)} for part in one.parts],
+        "finding": comparison.finding or None,
+        "implementation": comparison.implementation,
+        "library": comparison.library or None,
+        "cases": comparison.cases,
+        "holds": comparison.holds,
+        **_effect(comparison.effect),
+        **_bounds(comparison.bounds),
+        "parts": [{"part": part.says, "holds": part.holds, **_effect(part.effect)} for part in comparison.parts],
     }
 
 
 def _effect(effect: Effect) -> dict[str, Any]:
     what, unit, *numbers = effect
-    ends = (float(one) if math.isfinite(one) else None for one in numbers)
+    ends = (float(number) if math.isfinite(number) else None for number in numbers)
     return dict(zip(EFFECT, (what.strip(" ,"), unit, *ends), strict=True))
 
 
 def _bounds(bounds: Bounds | None) -> dict[str, Any]:
     if bounds is None:
         return dict.fromkeys(BOUNDS)
-    low, high, claimed = (None if one is None else float(one) for one in (bounds.low, bounds.high, bounds.claimed))
+    low, high, claimed = (None if end is None else float(end) for end in (bounds.low, bounds.high, bounds.claimed))
     return dict(zip(BOUNDS, (low, high, "wattlock" if bounds.ours else "the paper", claimed), strict=True))

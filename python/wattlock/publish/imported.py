@@ -81,7 +81,7 @@ class PublishedSet(Table):
         kept = [
             figure
             for figure in self.figures
-            if (not ciphers or any(fnmatchcase(figure.cipher, one) for one in ciphers))
+            if (not ciphers or any(fnmatchcase(figure.cipher, cipher) for cipher in ciphers))
             and (not lengths_B or figure.payload_B in lengths_B)
         ]
         if not kept:
@@ -170,7 +170,7 @@ def _row(fields: list[str], operations: list[str], where: str) -> Iterator[Impor
     scheme = SCHEME.fullmatch(fields[0])
     printed = [found for field in fields[2:] if (found := OF_THREE.fullmatch(field))]
     triples = [found.groups() for found in printed] or [tuple(fields[at : at + 3]) for at in range(2, len(fields), 3)]
-    if scheme is None or not fields[1] or [len(one) for one in triples] != [3] * len(operations):
+    if scheme is None or not fields[1] or [len(triple) for triple in triples] != [3] * len(operations):
         raise InputError(f"{where}: another number of columns than the head", hint="is the file whole?")
     for operation, (mean, least, most) in zip(operations, triples, strict=True):
         yield ImportedFigure(
@@ -207,21 +207,21 @@ def read_supercop(lines: Sequence[str], name: str) -> Iterator[ImportedFigure]:
         words = line.split()
         if len(words) < WORDS + 2 or not FIRST_SUPERCOP.match(line):
             continue
-        told, context = words[WORDS], tuple(words[:WORDS])
-        if told == "implementation":
+        build_flags, context = words[WORDS], tuple(words[:WORDS])
+        if build_flags == "implementation":
             implementations[context] = words[WORDS + 1].rpartition("/")[2]
-        elif told == "compiler":
+        elif build_flags == "compiler":
             compilers[context] = words[WORDS + 1].replace("_", " ")
-        elif told == "cycles" or told.endswith("_cycles"):
+        elif build_flags == "cycles" or build_flags.endswith("_cycles"):
             where = f"{name}, line {place}"
             hosts.add(words[1])
             build = f"{words[0]} {words[2]} {compilers.get(context, '')}".rstrip()
-            case = (words[4], words[5], implementations.get(context, "-"), told, build)
+            case = (words[4], words[5], implementations.get(context, "-"), build_flags, build)
             values.setdefault((*case, _bytes(words, where)), []).extend(_measurements(words, where))
     if len(hosts) > 1:
         what = f"{name}: has measurements of {len(hosts)} machines, {', '.join(sorted(hosts)[:3])}"
         raise InputError(what, hint="keep the lines of one: `grep ' HOST '`, the second word of a line")
-    for (kind, primitive, implementation, told, build, length_B), found in values.items():
+    for (kind, primitive, implementation, build_flags, build, length_B), found in values.items():
         low, median, high = quantiles(found, n=4, method="inclusive") if len(found) > 1 else found * 3
         if min(low, median) <= 0:
             continue  # a counter that stood still, or ran backwards: no cost
@@ -229,7 +229,7 @@ def read_supercop(lines: Sequence[str], name: str) -> Iterator[ImportedFigure]:
         yield ImportedFigure(
             cipher=primitive,
             implementation=implementation,
-            operation=f"{kind.removeprefix('crypto_')} {told.removesuffix('cycles').rstrip('_')}".rstrip(),
+            operation=f"{kind.removeprefix('crypto_')} {build_flags.removesuffix('cycles').rstrip('_')}".rstrip(),
             build=build,
             payload_B=length_B % AAD_UNIT if is_aead and length_B is not None else length_B,
             aad_B=length_B // AAD_UNIT if is_aead and length_B is not None else None,
@@ -241,12 +241,12 @@ def read_supercop(lines: Sequence[str], name: str) -> Iterator[ImportedFigure]:
 
 
 def _bytes(words: Sequence[str], where: str) -> int | None:
-    told = words[WORDS + 1]
-    if told == "-":
+    length = words[WORDS + 1]
+    if length == "-":
         return None
-    if not told.isdecimal() or len(told) > 12:
-        raise InputError(f"{where}: {told[:40]!r} is no number of bytes", hint="is the file whole?")
-    return int(told)
+    if not length.isdecimal() or len(length) > 12:
+        raise InputError(f"{where}: {length[:40]!r} is no number of bytes", hint="is the file whole?")
+    return int(length)
 
 
 def _measurements(words: Sequence[str], where: str) -> list[float]:
@@ -254,10 +254,10 @@ def _measurements(words: Sequence[str], where: str) -> list[float]:
     if len(words) < WORDS + 3 or not MEASURED.fullmatch(words[WORDS + 2]):
         raise InputError(f"{where}: has no number of cycles", hint="is the file whole?")
     middle = int(words[WORDS + 2])
-    told = "".join(words[WORDS + 3 :])
-    if told and not DIFFERENCES.fullmatch(told):
-        raise InputError(f"{where}: {told[:40]!r} are no differences of measurements", hint="is the file whole?")
-    return [middle + int(one) for one in re.findall(r"[+-]\d+", told)] or [middle]
+    digits = "".join(words[WORDS + 3 :])
+    if digits and not DIFFERENCES.fullmatch(digits):
+        raise InputError(f"{where}: {digits[:40]!r} are no differences of measurements", hint="is the file whole?")
+    return [middle + int(number) for number in re.findall(r"[+-]\d+", digits)] or [middle]
 
 
 READERS = {"supercop": read_supercop, "lwc": read_lwc, "pqm4": read_pqm4}

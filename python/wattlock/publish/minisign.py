@@ -289,5 +289,5 @@ def _derived(password: str, salt: bytes, limits: DerivationLimits) -> bytes:
     return hashlib.scrypt(octets, salt=salt, n=n, r=r, p=p, maxmem=room_B, dklen=104)
 
 
-def _xor(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+def _xor(mask: bytes, other: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(mask, other, strict=True))

@@ -99,18 +99,18 @@ class CitedAs:
 
 
 def publish(
-    folder: Path, out: Path, key: SecretKey, cited: CitedAs = CitedAs(), beside: Sequence[Path] = ()
+    folder: Path, out: Path, key: SecretKey, cited: CitedAs = CitedAs(), published_sets: Sequence[Path] = ()
 ) -> list[Member]:
     """Makes a signed set of the sealed runs of a folder, or of the one that it is; gives the runs.
 
-    * `beside`: files of figures of others, as `wattlock import` wrote them.
+    * `published_sets`: files of figures of others, as `wattlock import` wrote them.
 
     Raises InputError where `out` is there, StoreError where there is no run or one is damaged or not sealed.
     """
     if out.exists():
         raise InputError(f"--out {out}: is there already", hint="name a new folder, or take the old one away")
-    published = {path.stem: PublishedSet.read(path) for path in beside}
-    if len(published) < len(beside):
+    published = {path.stem: PublishedSet.read(path) for path in published_sets}
+    if len(published) < len(published_sets):
         raise InputError("--beside: two files have one name", hint="rename one of them")
     runs, signer = members(folder), key.public.id
     authors = list(cited.authors) or [f"The holder of the minisign key {signer}"]
@@ -146,15 +146,15 @@ def _member(path: Path) -> Member:
 
 
 def write_set(
-    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
+    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, published: Mapping[str, PublishedSet]
 ) -> None:
     """Writes the set of `runs` into the folder `place`, signed; the same runs, key and citation give the same bytes.
 
-    * `place`: it must not exist; it is there whole or not at all. `beside`: figures of others by their names.
+    * `place`: it must not exist; it is there whole or not at all. `published`: figures of others by their names.
     """
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        _write_files(runs, part, key, citation, beside)
+        _write_files(runs, part, key, citation, published)
         runs_are = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
         newest = formats.day_and_time(citation.date)
         signed.sign(part, key, f"{citation.title}; {runs_are}, the newest of {newest}")
@@ -166,7 +166,7 @@ def write_set(
 
 
 def _write_files(
-    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, beside: Mapping[str, PublishedSet]
+    runs: Sequence[Member], place: Path, key: SecretKey, citation: Citation, published_sets: Mapping[str, PublishedSet]
 ) -> None:
     described = [_write_run(run, place) for run in runs]
     files = dict(_write_estimates(runs, place))
@@ -183,16 +183,16 @@ def _write_files(
     licensed = f"{citation.licence_name}\nSPDX-License-Identifier: {citation.licence}\n{citation.licence_page}\n"
     (place / LICENCE).write_text(licensed, encoding="utf-8")
     files |= {name: name for name in (CITATION, BIBTEX, LICENCE, PUBLIC_KEY, SUMS, f"{SUMS}.minisig")}
-    published = list(_write_published(beside, place))
+    published = list(_write_published(published_sets, place))
     signed_set = SignedSet(citation, key.public, described, compared, files, notes, published)
     (place / "index.html").write_text(set_page(signed_set), encoding="utf-8")
 
 
 def _write_run(run: Member, place: Path) -> SetRun:
     """Writes what a set has of a run: the packed folder, its page, and, where it is valid, its estimates."""
-    own = place / RUNS / run.name
-    own.mkdir(parents=True)
-    write_report(own / "report.html", run.result, run.estimates, card_of(run.result, None))
+    folder = place / RUNS / run.name
+    folder.mkdir(parents=True)
+    write_report(folder / "report.html", run.result, run.estimates, card_of(run.result, None))
     files = {"report": f"{RUNS}/{run.name}/report.html"}
     for form in () if run.reasons else (ExportForm.csv, ExportForm.json, ExportForm.parquet):
         name = f"{RUNS}/{run.name}/estimates.{form}"
@@ -235,9 +235,9 @@ def _called(form: str) -> str:
     return form.capitalize() if form == "parquet" else form.upper()
 
 
-def _write_published(beside: Mapping[str, PublishedSet], place: Path) -> Iterator[OfOthers]:
+def _write_published(published: Mapping[str, PublishedSet], place: Path) -> Iterator[OfOthers]:
     """Writes the figures of others, and gives them in the words of the page."""
-    for name, found in beside.items():
+    for name, found in published.items():
         path = f"{PUBLISHED}/{name}.json"
         (place / PUBLISHED).mkdir(exist_ok=True)
         (place / path).write_bytes(found.write())

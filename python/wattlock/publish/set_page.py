@@ -156,7 +156,7 @@ def _tables(runs: Sequence[SetRun], evidence: str) -> str:
 
 
 def _of_others(published: Sequence[OfOthers]) -> str:
-    parts = [f"<h3>{text(one.machine)} {chip.chip('published')}</h3>{_figures(one)}" for one in published]
+    parts = [f"<h3>{text(name.machine)} {chip.chip('published')}</h3>{_figures(name)}" for name in published]
     return "".join([paragraphs([OF_OTHERS]), *parts]) if parts else ""
 
 
@@ -170,17 +170,17 @@ def _figures(found: OfOthers) -> str:
     has_spread = found.rows["low"].null_count() < found.rows.height
     numbers = {name for name, head in shown.items() if head.startswith("#")}
 
-    def row(one: Mapping[str, Any]) -> str:
-        cells = [cell(_printed(one[name]), name in numbers) for name in shown]
-        cells += [cell(f"{_printed(one['low'])}–{_printed(one['high'])}", is_number=True)] if has_spread else []
-        return f'<tr><th scope="row">{text(one["cipher"])}</th>{"".join(cells)}</tr>'
+    def row(figure: Mapping[str, Any]) -> str:
+        cells = [cell(_printed(figure[name]), name in numbers) for name in shown]
+        cells += [cell(f"{_printed(figure['low'])}–{_printed(figure['high'])}", is_number=True)] if has_spread else []
+        return f'<tr><th scope="row">{text(figure["cipher"])}</th>{"".join(cells)}</tr>'
 
     head = ["Cipher", *shown.values(), *([f"#{formats.capital(spread)}"] if has_spread else [])]
     listed = table(f"Published: {found.name}", head, map(row, found.rows.head(MOST_ROWS).iter_rows(named=True)))
-    told = f"{found.source} ({found.file})."
+    source = f"{found.source} ({found.file})."
     if found.rows.height > MOST_ROWS:
-        told += f" Here stand {MOST_ROWS} of {found.rows.height:,} figures; the file has all."
-    return f"<p>{text(told)} {_anchor(found.name, found.path)}</p>{folded('The figures', listed)}"
+        source += f" Here stand {MOST_ROWS} of {found.rows.height:,} figures; the file has all."
+    return f"<p>{text(source)} {_anchor(found.name, found.path)}</p>{folded('The figures', listed)}"
 
 
 def _printed(value: object) -> str:

@@ -45,12 +45,12 @@ def _named(row: Row) -> str:
 
 
 def _operation(named: str, rows: Sequence[Row], run: str) -> str:
-    own = sorted({row["payload_B"] for row in rows})
-    shared = [length_B for length_B in EBACS_B if length_B in own]
-    others = [length_B for length_B in own if length_B not in EBACS_B]
+    sizes = sorted({row["payload_B"] for row in rows})
+    shared = [length_B for length_B in EBACS_B if length_B in sizes]
+    others = [length_B for length_B in sizes if length_B not in EBACS_B]
     title = f"<h4>{text(formats.capital(named))}</h4>"
     if len(shared) < LEAST_SHARED:
-        return f"{title}{_table(named, rows, own, run)}"
+        return f"{title}{_table(named, rows, sizes, run)}"
     more = folded(f"Other lengths: {len(others)}", _table(named, rows, others, run)) if others else ""
     return f"{title}{_table(named, rows, shared, run)}{more}"
 

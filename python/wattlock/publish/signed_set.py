@@ -156,8 +156,8 @@ def check(path: Path) -> str:
                 raise
             raise NotVerified(f"{path}: no packed run: {error}", hint="fetch it again") from error
         except StoreError as error:
-            told = error.message.removeprefix(f"run {place}: ")
-            raise NotVerified(f"{path}: {told}", hint="fetch it again") from error
+            message = error.message.removeprefix(f"run {place}: ")
+            raise NotVerified(f"{path}: {message}", hint="fetch it again") from error
 
 
 def _unpack(archive: zipfile.ZipFile, path: Path, place: Path) -> None:

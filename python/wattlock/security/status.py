@@ -110,22 +110,22 @@ def status_of(facts: Mapping[str, Any], book: Book | None = None) -> SecuritySta
     ruled: list[StatusRule | StrengthFloor] = [_first(name, entry.status, facts), *([mode.status] if mode else [])]
     ruled += [floor for floor in book.floor if bits < floor.below_bits]
     worst = max(ruled, key=lambda rule: WORST_LAST.index(rule.status))
-    limits = [one for one in [*entry.limit, *(mode.limit if mode else [])] if one.holds(facts)]
+    limits = [limit for limit in [*entry.limit, *(mode.limit if mode else [])] if limit.holds(facts)]
     limits += _block_limits(facts, mode, book)
-    of_key = [one for one in limits if one.per == "key"]
-    counted, random = ([one for one in of_key if one.nonces == how] for how in ("any", "random"))
+    of_key = [limit for limit in limits if limit.per == "key"]
+    counted, random = ([limit for limit in of_key if limit.nonces == how] for how in ("any", "random"))
     block_bits = facts.get("block_bits") or 0
     nonce = mode.nonce if mode else entry.nonce
     # What is said of a block cipher is not said of its every mode.
     of_cipher = entry.authority
     if mode:
-        of_cipher = [one.model_copy(update={"says": f"{entry.name} itself: {one.says}"}) for one in of_cipher]
+        of_cipher = [rule.model_copy(update={"says": f"{entry.name} itself: {rule.says}"}) for rule in of_cipher]
     authorities = [*of_cipher, *(mode.authority if mode else [])]
     statements: list[tuple[str, Statement]] = [("status", worst)]
     statements += [("status", rule) for rule in ruled if rule is not worst]
     statements += [("strength", strength), ("quantum", quantum), *([("nonce", nonce)] if nonce else [])]
     statements += [("limit", limit) for limit in limits]
-    statements += [("advantage", book.advantage)] if any(_figures(one) for one in limits) else []
+    statements += [("advantage", book.advantage)] if any(_figures(limit) for limit in limits) else []
     statements += [(rule.authority, rule) for rule in authorities if rule.holds(facts)]
     return SecurityStatus(
         id=name,
@@ -142,10 +142,10 @@ def status_of(facts: Mapping[str, Any], book: Book | None = None) -> SecuritySta
         nonce_bits=8 * facts["iv_B"] if facts.get("iv_B") else None,
         tag_bits=None if entry.public_key else facts.get("tag_bits") or 0,
         data_limit_log2_B=_least(_log2_B(counted, block_bits)),
-        messages_log2=_least(one.messages_log2 for one in counted),
-        random_messages_log2=_least(one.messages_log2 for one in of_key) if random else None,
-        nonce_limit_log2_B=_least(_log2_B((one for one in limits if one.per == "nonce"), block_bits)),
-        forgeries_log2=_least(one.forgeries_log2 for one in counted),
+        messages_log2=_least(limit.messages_log2 for limit in counted),
+        random_messages_log2=_least(limit.messages_log2 for limit in of_key) if random else None,
+        nonce_limit_log2_B=_least(_log2_B((limit for limit in limits if limit.per == "nonce"), block_bits)),
+        forgeries_log2=_least(limit.forgeries_log2 for limit in counted),
         advantage_log2=book.advantage.log2,
         statements=[_cited(about, statement, book) for about, statement in statements],
     )
@@ -155,7 +155,7 @@ def _found(name: str, book: Book) -> tuple[CipherEntry, Mode | None]:
     whole = _entry(name, book)
     if whole:
         return whole, None
-    for mode in sorted(book.mode, key=lambda one: -len(one.suffix)):
+    for mode in sorted(book.mode, key=lambda mode: -len(mode.suffix)):
         entry = _entry(name.removesuffix(f"-{mode.suffix}"), book) if name.endswith(f"-{mode.suffix}") else None
         if entry:
             return entry, mode
@@ -163,7 +163,7 @@ def _found(name: str, book: Book) -> tuple[CipherEntry, Mode | None]:
 
 
 def _entry(name: str, book: Book) -> CipherEntry | None:
-    return next((one for one in book.cipher if any(re.fullmatch(pattern, name) for pattern in one.ids)), None)
+    return next((entry for entry in book.cipher if any(re.fullmatch(pattern, name) for pattern in entry.ids)), None)
 
 
 def _first(name: str, rules: Iterable[R], facts: Mapping[str, Any]) -> R:
@@ -176,13 +176,13 @@ def _first(name: str, rules: Iterable[R], facts: Mapping[str, Any]) -> R:
 def _block_limits(facts: Mapping[str, Any], mode: Mode | None, book: Book) -> list[Limit]:
     if mode is None:
         return []
-    mine = [one for one in book.block_limit if mode.suffix in one.modes and one.holds(facts)]
-    return [one.of(facts.get("block_bits") or 0, book.advantage) for one in mine]
+    mine = [limit for limit in book.block_limit if mode.suffix in limit.modes and limit.holds(facts)]
+    return [limit.of(facts.get("block_bits") or 0, book.advantage) for limit in mine]
 
 
 def _figures(limit: Limit) -> list[float]:
     all_of_it = (limit.blocks_log2, limit.bytes_log2, limit.messages_log2, limit.forgeries_log2)
-    return [one for one in all_of_it if one is not None]
+    return [figure for figure in all_of_it if figure is not None]
 
 
 def _log2_B(limits: Iterable[Limit], block_bits: int) -> Iterator[float | None]:
@@ -366,7 +366,7 @@ def statements(book: Book) -> Iterator[tuple[str, Statement]]:
         for key in type(table).model_fields:
             value = getattr(table, key)
             several = value if isinstance(value, list) else [value]
-            yield from ((f"{path}.{key}", one) for one in several if isinstance(one, Statement))
+            yield from ((f"{path}.{key}", statement) for statement in several if isinstance(statement, Statement))
 
 
 Globs = Annotated[list[Text], Field(min_length=1)]

@@ -110,7 +110,7 @@ OF_KIND: dict[Kind, Columns] = {
 }
 LAST: Columns = {"evidence": pl.String, "error": pl.String, "hint": pl.String}
 
-ANSWERED = {name for of in (*OF_KIND.values(), LAST) for name in of}
+ANSWERED = {name for types in (*OF_KIND.values(), LAST) for name in types}
 
 
 def columns(plan: SweepPlan) -> Columns:
@@ -120,7 +120,7 @@ def columns(plan: SweepPlan) -> Columns:
         for path, several in grid.vary.items():
             values.setdefault(path, []).extend(several)
     kinds = {grid.kind for grid in plan.grids}
-    answers = {name: kept for kind, of in OF_KIND.items() if kind in kinds for name, kept in of.items()}
+    answers = {name: kept for kind, types in OF_KIND.items() if kind in kinds for name, kept in types.items()}
     return FIRST | {path: _type_of(several) for path, several in values.items()} | answers | LAST
 
 
@@ -191,8 +191,8 @@ def asked(plan: SweepPlan, grid: Ready, name: str, tables: dict[str, Any], varie
 def _ready(plan: SweepPlan, grid: Ready, combinations: Sequence[Combination]) -> list[Any]:
     """What each combination asks, or the error that says why it can't be asked."""
     label = {"advise": "profile", "battery": "battery", "run": "run"}.get(grid.kind, "link")
-    every = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
-    return [_of(f"{label} {name}", one) if isinstance(one, WattlockError) else one for name, one in every]
+    answers = ((name, _or_error(asked, plan, grid, name, *rest)) for name, *rest in combinations)
+    return [_of(f"{label} {name}", answer) if isinstance(answer, WattlockError) else answer for name, answer in answers]
 
 
 def _results(
@@ -203,8 +203,10 @@ def _results(
     * `by`: in place of `ANSWERS`.
     """
     ready = _ready(plan, grid, combinations)
-    answers = iter((by or ANSWERS)[grid.kind](plan, [one for one in ready if not isinstance(one, WattlockError)]))
-    return (one if isinstance(one, WattlockError) else next(answers) for one in ready)
+    answers = iter(
+        (by or ANSWERS)[grid.kind](plan, [answer for answer in ready if not isinstance(answer, WattlockError)])
+    )
+    return (answer if isinstance(answer, WattlockError) else next(answers) for answer in ready)
 
 
 def _wifi(plan: SweepPlan, requested: Sequence[Any]) -> Iterator[Row | WattlockError]:
@@ -225,36 +227,40 @@ def _link_row(answer: LinkAnswer | RefusedScenario) -> Row | WattlockError:
     return figures(answer)
 
 
-def _advise(plan: SweepPlan, every: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
-    def row(one: question.Question) -> Row:
-        advice = advise(one, own=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
+def _advise(plan: SweepPlan, questions: Sequence[question.Question]) -> Iterator[Row | WattlockError]:
+    def row(case: question.Question) -> Row:
+        advice = advise(case, cards=plan.own, allow_assumed=plan.allow_assumed, today=date.fromisoformat(plan.day))
         best: Row = advice.ranked.row(0, named=True)
-        beside = {"device": one.device.card, "tied": len(advice.tied), "strongest": advice.strongest.label}
-        return best | beside | {"free_percent": advice.freed[0].percent}
+        facts = {"device": case.device.card, "tied": len(advice.tied), "strongest": advice.strongest.label}
+        return best | facts | {"free_percent": advice.freed[0].percent}
 
-    return (_or_error(row, one) for one in every)
-
-
-def _ns3(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
-    for named, one in zip(every, beside_ns3_figures(every, plan.ciphers), strict=True):
-        yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else one | {"evidence": "modelled"}
+    return (_or_error(row, question) for question in questions)
 
 
-def _ns3_tried(plan: SweepPlan, every: Sequence[Any]) -> Iterator[Row | WattlockError]:
+def _ns3(plan: SweepPlan, rows: Sequence[Any]) -> Iterator[Row | WattlockError]:
+    for named, answer in zip(rows, beside_ns3_figures(rows, plan.ciphers), strict=True):
+        yield (
+            _of(f"link {named.label}", answer)
+            if isinstance(answer, WattlockError)
+            else answer | {"evidence": "modelled"}
+        )
+
+
+def _ns3_tried(plan: SweepPlan, rows: Sequence[Any]) -> Iterator[Row | WattlockError]:
     """Whether ns-3 can be asked, without its 20 s to start."""
-    for named, one in zip(every, described(every, plan.ciphers), strict=True):
-        yield _of(f"link {named.label}", one) if isinstance(one, WattlockError) else {}
+    for named, answer in zip(rows, described(rows, plan.ciphers), strict=True):
+        yield _of(f"link {named.label}", answer) if isinstance(answer, WattlockError) else {}
 
 
-def _battery(plan: SweepPlan, every: Sequence[BatteryRow]) -> Iterator[Row | WattlockError]:
+def _battery(plan: SweepPlan, rows: Sequence[BatteryRow]) -> Iterator[Row | WattlockError]:
     def row(carried: BatteryRow) -> Row:
-        return lives_figures(carried, own=plan.own, allow_assumed=plan.allow_assumed)
+        return lives_figures(carried, cards=plan.own, allow_assumed=plan.allow_assumed)
 
-    return (_or_error(row, one) for one in every)
+    return (_or_error(row, battery_row) for battery_row in rows)
 
 
-def _run(plan: SweepPlan, every: Sequence[RunCase]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
-    return (_or_error(resampled_figures, one) for one in every)
+def _run(plan: SweepPlan, cases: Sequence[RunCase]) -> Iterator[Row | WattlockError]:  # noqa: ARG001
+    return (_or_error(resampled_figures, case) for case in cases)
 
 
 ANSWERS: dict[Kind, Answers] = {

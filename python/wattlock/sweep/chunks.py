@@ -111,7 +111,7 @@ def _begun(path: Path, plan: SweepPlan) -> SweepPlan | None:
     """The plan as it was begun in a folder, which keeps its day; None where the folder is empty."""
     place = path / PLAN
     if not place.exists():
-        if any(one.name != f"{PLAN}{PART}" for one in path.iterdir()):
+        if any(file.name != f"{PLAN}{PART}" for file in path.iterdir()):
             raise StoreError(f"{path}: the folder is not empty", hint="name another one with --out")
         return None
     try:
@@ -170,12 +170,12 @@ def carry_out(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    told: Told = lambda *_: None,
+    report: Told = lambda *_: None,
 ) -> Path:
     """Answers what is not answered yet, and gives the table of all rows.
 
     * `out`: the sweep's folder. `workers`: processes of this machine, as many as it has processors without; or
-      `scheduler`, the address of one whose workers answer. `told`: hears how many rows of how many are answered.
+      `scheduler`, the address of one whose workers answer. `report`: hears how many rows of how many are answered.
 
     Raises InputError and EvidenceError where a grid has nothing that can be asked, StoreError where the folder holds
     something else, DiskFull, ProbeError where a program or a worker fails, WayError where the scheduler is lost,
@@ -188,24 +188,24 @@ def carry_out(
             hands = of_scheduler(folder.plan, scheduler) if scheduler else of_this_machine(folder.plan, count)
             try:
                 with hands as those:
-                    _answer(folder, those, told)
+                    _answer(folder, those, report)
             except BrokenProcessPool as error:
                 what = "a worker's process was ended from outside; what was answered is kept"
                 raise ProbeError(what, hint=f"{GO_ON}; --workers 1 needs the least memory") from error
             except KeyboardInterrupt:
                 raise Interrupted("stopped; what was answered is kept", hint=GO_ON) from None
         else:
-            told(plan.rows, plan.rows)
+            report(plan.rows, plan.rows)
         return folder.join()
 
 
-def _answer(folder: SweepFolder, workers: Workers, told: Told) -> None:
+def _answer(folder: SweepFolder, workers: Workers, report: Told) -> None:
     missing = folder.missing()
     rows = folder.plan.rows
     done = rows - sum(chunk.stop - chunk.start for chunk in missing)
     waiting = iter(missing)
     under_way: dict[Future[pl.DataFrame], Chunk] = {}
-    told(done, rows)
+    report(done, rows)
     while True:
         room = workers.at_a_time - len(under_way)
         under_way |= {workers.answer(chunk): chunk for chunk in islice(waiting, room)}
@@ -215,4 +215,4 @@ def _answer(folder: SweepFolder, workers: Workers, told: Told) -> None:
             chunk = under_way.pop(future)
             folder.keep(chunk, future.result())
             done += chunk.stop - chunk.start
-            told(done, rows)
+            report(done, rows)

@@ -77,8 +77,8 @@ class Ready:
 
     def changes(self, varied: Mapping[str, Any]) -> dict[str, Any]:
         """What takes the place of what the tables say: None takes a key away."""
-        every = {**varied, **self.fixed}
-        return every | {CIPHER: None} if every.get(CIPHER) == PLAINTEXT else every
+        values = {**varied, **self.fixed}
+        return values | {CIPHER: None} if values.get(CIPHER) == PLAINTEXT else values
 
 
 class Chunk(NamedTuple):
@@ -180,17 +180,17 @@ class Sweep(Table):
 
 
 def planned(
-    sweep: Sweep, target: Target, *, own: Path | None = None, allow_assumed: bool = False, today: date | None = None
+    sweep: Sweep, target: Target, *, cards: Path | None = None, allow_assumed: bool = False, today: date | None = None
 ) -> SweepPlan:
     """A sweep made ready.
 
-    * `target`: whose probe knows the catalogue. `own`: the user's folder of cards.
+    * `target`: whose probe knows the catalogue. `cards`: the user's folder of cards.
 
     Raises InputError where there is no such scenario, profile, battery or cipher, or one reads another file, or where
     ns-3 is missing; StoreError where there is no such run, or it is not sealed; EvidenceError for one that counted;
     ProbeError where a program is missing.
     """
-    grids = [part for number, grid in enumerate(sweep.grid) for part in _ready(number, grid, own)]
+    grids = [part for number, grid in enumerate(sweep.grid) for part in _ready(number, grid, cards)]
     if (rows := sum(part.rows for part in grids)) > MOST_ROWS:  # of runs the cases were not known before
         what, hint = too_many(rows)
         raise InputError(what, hint=hint)
@@ -203,15 +203,15 @@ def planned(
         grids,
         first_rows(target, sorted(named - {PLAINTEXT})),
         allow_assumed,
-        None if own is None else str(own.absolute()),
+        None if cards is None else str(cards.absolute()),
         (today or datetime.now(UTC).date()).isoformat(),
-        builds(own, with_ns3=with_ns3),
+        builds(cards, with_ns3=with_ns3),
     )
 
 
-def _ready(number: int, grid: SweepGrid, own: Path | None) -> Iterator[Ready]:
+def _ready(number: int, grid: SweepGrid, cards: Path | None) -> Iterator[Ready]:
     kind = _kind(number, grid)
-    sources = [_source(kind, name, own) for name in grid.names]
+    sources = [_source(kind, name, cards) for name in grid.names]
     # As they come back from the plan's file: a time of TOML is text there, and no key takes one.
     vary, fixed = json.loads(json.dumps([grid.vary, grid.fixed], default=str))
     for name, tables in sources:
@@ -263,11 +263,11 @@ def _kind(number: int, grid: SweepGrid) -> Kind:
     return "ns3" if grid.fixed.get(ENGINE_KEY) == ENGINE else "wifi"
 
 
-def _source(kind: Kind, name: str, own: Path | None) -> Source:
+def _source(kind: Kind, name: str, cards: Path | None) -> Source:
     """A name and what its file says; of a battery nothing, since its card is one of those by which answers are made."""
     if kind == "battery":
         _refuse_file("battery", "battery", name)
-        battery_cards.load(name, own)
+        battery_cards.load(name, cards)
         return name, {}
     if kind == "run":
         return source(name)
@@ -370,12 +370,12 @@ SAME = SAME_BUILDS | {NS3: ("version of ns-3", ns3.EXTRA)}
 """What is compared, in words, and what to do where two machines differ."""
 
 
-def builds(own: Path | None, *, with_ns3: bool = False) -> dict[str, str | None]:
+def builds(cards: Path | None, *, with_ns3: bool = False) -> dict[str, str | None]:
     """What answers are made by on this machine, by the names of `SAME`; a machine without ns-3 has none of it.
 
     Raises as the builds of wattlock's own do.
     """
-    found = builds_here(own)
+    found = builds_here(cards)
     return found | {NS3: _ns3()} if with_ns3 else found
 
 

@@ -117,11 +117,11 @@ def refuse_unknown(label: str, core: object, *, advised: bool) -> None:
 
 
 def on_core(
-    label: str, tables: Mapping[str, Any], changes: Mapping[str, Any], own: Path | None = None
+    label: str, tables: Mapping[str, Any], changes: Mapping[str, Any], cards: Path | None = None
 ) -> dict[str, Any]:
     """Changes of a profile in which the core has become what advice knows: a device card and a file of costs.
 
-    * `label`: what the profile is called in errors. `tables`: of the profile. `own`: the user's folder of cards.
+    * `label`: what the profile is called in errors. `tables`: of the profile. `cards`: the user's folder of cards.
 
     The card is the one that the changes name, else the profile's own where it is of the core's instruction set, else
     the first of that set that comes with wattlock and values cycles.
@@ -131,7 +131,7 @@ def on_core(
     core, found = changes[CORE_KEY], counted()[changes[CORE_KEY]]
     others = {path: value for path, value in changes.items() if path != CORE_KEY} | {COSTS_PATH: found.file}
     card = changed(label, tables, others)["device"].get("card")
-    if isinstance(card, str) and (isa := device_cards.load(card, own).card.isa) != found.isa:
+    if isinstance(card, str) and (isa := device_cards.load(card, cards).card.isa) != found.isa:
         if card != tables.get("device", {}).get("card"):
             hint = f"leave {CARD_PATH} out, or name a card of {found.isa}"
             raise InputError(f"{label}: {CARD_PATH}: {card} is of {isa}, the core {core} of {found.isa}", hint=hint)
@@ -142,8 +142,8 @@ def on_core(
 @cache
 def _first_card(isa: str) -> str:
     """The first card of an instruction set that comes with wattlock and values cycles."""
-    every = ((name, device_cards.DEVICES.load(name)[1]) for name in device_cards.DEVICES.shipped())
-    return next(name for name, card in every if card.isa == isa and card.counts_cycles)
+    loaded = ((name, device_cards.DEVICES.load(name)[1]) for name in device_cards.DEVICES.shipped())
+    return next(name for name, card in loaded if card.isa == isa and card.counts_cycles)
 
 
 CASE_KEY = "case"
@@ -227,9 +227,9 @@ def resampled_figures(case: RunCase) -> dict[str, Any]:
 
     Raises InputError where the case has no estimate or an invalid one, or too few processes to draw from.
     """
-    told, values, level = case.told, case.values, case.level
-    if told["state"] in {"invalid", "failed"} or told["time_ns"] is None or len(values) < 2:
-        raise InputError(f"the case is {told['state']}: {told['reason']}", hint="it has no interval to be used")
+    facts, values, level = case.told, case.values, case.level
+    if facts["state"] in {"invalid", "failed"} or facts["time_ns"] is None or len(values) < 2:
+        raise InputError(f"the case is {facts['state']}: {facts['reason']}", hint="it has no interval to be used")
     unseen = t_half_width(0.0, len(values), level, UNSEEN_ERROR)
     ends = estimate.ends(values, level, case.drawing.draws, case.drawing.seed)
     below, above = (math.hypot(end, unseen) for end in ends)
@@ -239,15 +239,15 @@ def resampled_figures(case: RunCase) -> dict[str, Any]:
     low, high = estimate.usual_widths(len(values), level, case.drawing.draws)
     return {
         "run": case.run,
-        **{f"case_{key}": told[key] for key in SHOWN},
-        **{key: told[key] for key in TIMED},
-        "drawn_low_ns": told["time_ns"] * math.exp(-below),
-        "drawn_high_ns": told["time_ns"] * math.exp(above),
-        "drawn_wider": (below + above) / math.log(told["time_high_ns"] / told["time_low_ns"]),
+        **{f"case_{key}": facts[key] for key in SHOWN},
+        **{key: facts[key] for key in TIMED},
+        "drawn_low_ns": facts["time_ns"] * math.exp(-below),
+        "drawn_high_ns": facts["time_ns"] * math.exp(above),
+        "drawn_wider": (below + above) / math.log(facts["time_high_ns"] / facts["time_low_ns"]),
         "usual_low": low,
         "usual_high": high,
         "level_percent": 100 * (1 - level),
-        "evidence": told["time_evidence"],
+        "evidence": facts["time_evidence"],
     }
 
 
@@ -302,7 +302,7 @@ def checked_lives(card: str, tables: Mapping[str, Any], changes: Mapping[str, An
     return BatteryRow(card, life)
 
 
-def lives_figures(carried: BatteryRow, *, own: Path | None, allow_assumed: bool) -> dict[str, Any]:
+def lives_figures(carried: BatteryRow, *, cards: Path | None, allow_assumed: bool) -> dict[str, Any]:
     """Operations and days that the battery carries: medians and 95 % intervals of the drawn lives.
 
     Raises InputError where there is no such load, model or law, EvidenceError for numbers that need consent.
@@ -313,8 +313,8 @@ def lives_figures(carried: BatteryRow, *, own: Path | None, allow_assumed: bool)
     around = Circumstances(life.model, life.without, at, life.draws, life.seed)
     operation = OwnOperation(life.energy_uJ, life.cycles, life.time_us)
     try:
-        work = battery_operations.of_own(operation, life.device, own=own, allow_assumed=allow_assumed)
-        found = battery_operations.battery(card, work, duty, around, own=own, allow_assumed=allow_assumed).table
+        work = battery_operations.of_own(operation, life.device, cards=cards, allow_assumed=allow_assumed)
+        found = battery_operations.battery(card, work, duty, around, cards=cards, allow_assumed=allow_assumed).table
     except (InputError, EvidenceError) as error:
         raise _in_keys(error) from error
     row = found.row(0, named=True)

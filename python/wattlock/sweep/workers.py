@@ -67,15 +67,15 @@ def of_scheduler(plan: SweepPlan, address: str) -> Iterator[Workers]:
             stopped.set()
 
 
-async def _look(own: Path | None, with_ns3: bool) -> dict[str, str | None]:
+async def _look(cards: Path | None, with_ns3: bool) -> dict[str, str | None]:
     """On a worker: what it answers with now."""
     _builds.cache_clear()
-    return await asyncio.to_thread(_builds, own, with_ns3)
+    return await asyncio.to_thread(_builds, cards, with_ns3)
 
 
 @lru_cache
-def _builds(own: Path | None, with_ns3: bool) -> dict[str, str | None]:
-    return builds(own, with_ns3=with_ns3)
+def _builds(cards: Path | None, with_ns3: bool) -> dict[str, str | None]:
+    return builds(cards, with_ns3=with_ns3)
 
 
 def _on_worker(plan: SweepPlan, chunk: Chunk) -> pl.DataFrame:

@@ -108,7 +108,7 @@ def test_missing_card_values_are_named_with_what_to_measure(tmp_path: Path) -> N
     (tmp_path / "radios" / "bare.toml").write_text(bare)
     question = checked("test", BASE, {"radio.card": "bare"})
     with pytest.raises(EvidenceError, match="radio card bare has no idle") as caught:
-        advise(question, own=tmp_path, today=TODAY)
+        advise(question, cards=tmp_path, today=TODAY)
     assert "measure" in caught.value.hint
 
 

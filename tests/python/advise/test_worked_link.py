@@ -76,7 +76,7 @@ def test_what_computes_on_a_core_without_a_clock_is_left_out_and_told(tables: di
         question = checked(
             "clock", {"flow": FLOW, "device": {"card": device}, "radio": {"card": "nrf52840-ble"}} | tables
         )
-        found = inputs.inputs(question, own=None, allow_assumed=True)
+        found = inputs.inputs(question, cards=None, allow_assumed=True)
         assert any("the device's clock is not known" in one for one in found.assumed) == (described and clockless)
 
 
@@ -198,7 +198,7 @@ def test_what_a_device_draws_asleep_is_assumed_by_its_kind_within_ten_times_eith
 def test_the_rail_is_the_radios_else_the_devices_else_a_cores_own() -> None:
     def rail_V(device: str, radio: str) -> float | None:
         question = checked("rail", {"flow": FLOW, "device": {"card": device}, "radio": {"card": radio}})
-        return inputs.inputs(question, own=None, allow_assumed=True).stage.rail_V
+        return inputs.inputs(question, cards=None, allow_assumed=True).stage.rail_V
 
     assert rail_V("nrf52840", "sx1262-lora") == 3.3
     assert rail_V("nrf52840", "nrf52840-ble") == 3.0

@@ -241,9 +241,11 @@ class Fleet:
         """Sees to it that these targets have a worker each, and that their jobs are carried out from now on."""
         from distributed.core import Status
 
-        ended = {called for called, one in self._nannies.items() if one.status in {Status.closed, Status.failed}}
+        ended = {called for called, nanny in self._nannies.items() if nanny.status in {Status.closed, Status.failed}}
         self._here = frozenset(targets)
-        self._cluster.sync(self._start, [one for one in targets if one not in self._nannies or one in ended])
+        self._cluster.sync(
+            self._start, [target for target in targets if target not in self._nannies or target in ended]
+        )
         for called in targets:
             if called not in self._driven:
                 self._driven.add(called)
@@ -260,11 +262,11 @@ class Fleet:
     async def _start(self, targets: Sequence[str]) -> None:
         """A worker process a target. One that can't be started is tried again: its jobs wait."""
         started = await asyncio.gather(*map(self._worker, targets), return_exceptions=True)
-        for called, one in zip(targets, started, strict=True):
-            if isinstance(one, BaseException):
-                _say(f"the worker of {called} can't be started, and is tried again: {one}")
+        for called, nanny in zip(targets, started, strict=True):
+            if isinstance(nanny, BaseException):
+                _say(f"the worker of {called} can't be started, and is tried again: {nanny}")
             else:
-                self._nannies[called] = one
+                self._nannies[called] = nanny
 
     async def _worker(self, called: str) -> Nanny:
         """A worker process that is started anew whenever it ends."""
@@ -336,9 +338,9 @@ def conducted(data: Path) -> Iterator[Fleet]:
             )
 
 
-def _advance(lab: Collection, queue: Queue, every: Sequence[str]) -> None:
-    queue.note_absent(every)
-    Goals(lab, queue, every).advance()
+def _advance(lab: Collection, queue: Queue, names: Sequence[str]) -> None:
+    queue.note_absent(names)
+    Goals(lab, queue, names).advance()
 
 
 def main(data: Path, more: list[str]) -> None:
@@ -350,9 +352,9 @@ def main(data: Path, more: list[str]) -> None:
     with conducted(data) as fleet:
         while True:
             try:
-                every = targets(more)
-                fleet.keep(every)
-                fleet.plan(every)
+                names = targets(more)
+                fleet.keep(names)
+                fleet.plan(names)
             except WattlockError as error:  # the user's file is being written, say
                 _say(error.message)
             time.sleep(NEW_TARGETS_S)

@@ -50,10 +50,8 @@ class Goals:
         """
         _refuse_width(within_percent)
         question_of(advice_page.filled_question(filled, self.lab))
-        asked = datetime.now(UTC).isoformat(timespec="seconds")
-        goal = Goal(
-            question=dict(filled), within_percent=within_percent, state=State.under_way, asked=asked, token=token
-        )
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        goal = Goal(question=dict(filled), within_percent=within_percent, state=State.under_way, asked=now, token=token)
         with session(self.lab.engine) as opened:
             opened.add(goal)
             opened.flush()
@@ -104,12 +102,12 @@ class Goals:
         Raises InputError where the width can't be, InputError and EvidenceError as `wattlock advise` does.
         """
         _refuse_width(within_percent)
-        asked, machine = self._asked(filled, jobs)
+        request, machine = self._asked(filled, jobs)
         gone = {job.target for job in jobs if job.state in {State.failed, State.cancelled}}
-        stations = [one for one in self._stations() if one.name not in gone]
+        stations = [station for station in self._stations() if station.name not in gone]
         if self.work_out is not None:
-            return self.work_out(asked, stations, machine, within_percent)
-        return plan(asked, stations, machine, within_percent, self.lab.data)
+            return self.work_out(request, stations, machine, within_percent)
+        return plan(request, stations, machine, within_percent, self.lab.data)
 
     def _advance(self, goal: Goal) -> None:
         jobs = self.jobs(goal.number)
@@ -140,16 +138,16 @@ class Goals:
 
     def _asked(self, filled: Mapping[str, str], jobs: Sequence[Job]) -> tuple[AdviceRequest, str | None]:
         """The question with the runs that were made for it, and the device that they are of; null without one."""
-        asked = advice_page.filled_question(filled, self.lab)
-        named_run = [str(run)] if (run := asked.given.get("device.run")) else []
+        request = advice_page.filled_question(filled, self.lab)
+        named_run = [str(run)] if (run := request.given.get("device.run")) else []
         hashes = [*named_run, *(job.hash for job in jobs if job.hash)]
         found = [self.lab.find(hash_) for hash_ in hashes]
-        runs = [one for one in found if not one.reasons]
+        runs = [job for job in found if not job.reasons]
         if not runs:
-            return asked, None
+            return request, None
         alike = [run for run in runs if (run.device, run.probe_sha256) == (runs[0].device, runs[0].probe_sha256)]
-        given: dict[str, Any] = {**asked.given, "device.run": [run.hash for run in alike]}
-        return replace(asked, given=given), runs[0].device
+        given: dict[str, Any] = {**request.given, "device.run": [run.hash for run in alike]}
+        return replace(request, given=given), runs[0].device
 
     def _stations(self) -> list[Station]:
         """The targets of the fleet, each with the device that its latest run was of."""

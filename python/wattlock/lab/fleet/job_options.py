@@ -43,7 +43,7 @@ class JobOptions:
 
     def __post_init__(self) -> None:
         for given in (self.only, self.core_classes, self.libraries):
-            if len(given) > MOST_PATTERNS or not all(0 < len(one) <= LONGEST_PATTERN for one in given):
+            if len(given) > MOST_PATTERNS or not all(0 < len(value) <= LONGEST_PATTERN for value in given):
                 hint = f"name at most {MOST_PATTERNS}, each of 1 to {LONGEST_PATTERN} letters: aes*, payload_B=64"
                 raise InputError(f"{len(given)} patterns, or one that is empty or too long", hint=hint)
         if self.card and self.card not in (known := device_cards.names()):
@@ -61,7 +61,9 @@ class JobOptions:
     @classmethod
     def read(cls, kept: Mapping[str, Any]) -> Self:
         """As the lab's database keeps them."""
-        read: dict[str, Any] = {name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()}
+        read: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+        }
         return cls(**read)
 
     @property
@@ -69,7 +71,7 @@ class JobOptions:
         """`only` with each of the libraries, as `--only` has them."""
         if not self.libraries:
             return list(self.only)
-        cases = [one if "=" in one else f"cipher={one}" for one in self.only] or ["cipher=*"]
+        cases = [value if "=" in value else f"cipher={value}" for value in self.only] or ["cipher=*"]
         return [f"{case},provider={library}" for case, library in product(cases, self.libraries)]
 
     def __str__(self) -> str:
@@ -117,7 +119,7 @@ def refuse_hopeless(study: str, targets: Sequence[str], options: JobOptions) -> 
             # Which kind of core is the fastest only the device knows.
             for kind in options.core_classes or (() if device_card.card.cores else (None,)):
                 device_card.on(kind).refuse_doubted(allow_assumed=options.allow_assumed)
-        ways = {named.way_of(one) for one in targets}
+        ways = {named.way_of(target) for target in targets}
         if options.card or options.meter:
             for way in ways:
                 if way.startswith("qemu:"):
@@ -139,6 +141,6 @@ NAMED = "named"
 def targets(given: Sequence[str]) -> list[str]:
     """The names, once each. Raises InputError where the user's file is not what it should be."""
     found: list[str] = []
-    for one in given:
-        found += ["local", *named.described()] if one == NAMED else [one]
+    for value in given:
+        found += ["local", *named.described()] if value == NAMED else [value]
     return list(dict.fromkeys(found))

@@ -108,20 +108,20 @@ def live(shown: QueueView) -> str:
         states = list(State)
         lines = (
             f'<tr><th scope="row">{text(target)}</th>'
-            + "".join(cell(format(of.get(state, 0), ","), True) for state in states)
+            + "".join(cell(format(by_state.get(state, 0), ","), True) for state in states)
             + "</tr>"
-            for target, of in sorted(counted.items())
+            for target, by_state in sorted(counted.items())
         )
-        told = paragraphs(["A task is one process of the probe: it is carried out once, however often it is begun."])
+        prose = paragraphs(["A task is one process of the probe: it is carried out once, however often it is begun."])
         head = ["Target", *(f"#{state.capitalize()}" for state in states)]
-        found += section("tasks", "Tasks", told + table("Tasks by target", head, ["<tbody>", *lines, "</tbody>"]))
+        found += section("tasks", "Tasks", prose + table("Tasks by target", head, ["<tbody>", *lines, "</tbody>"]))
     return found
 
 
 def _states(shown: QueueView) -> str:
-    every = sum(shown.states.values())
-    line = f"{shown.open_jobs:,} waiting or under way, {every - shown.open_jobs:,} ended."
-    return line + (f" Below are the latest {len(shown.jobs)}." if every > len(shown.jobs) else "")
+    total = sum(shown.states.values())
+    line = f"{shown.open_jobs:,} waiting or under way, {total - shown.open_jobs:,} ended."
+    return line + (f" Below are the latest {len(shown.jobs)}." if total > len(shown.jobs) else "")
 
 
 def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
@@ -130,8 +130,8 @@ def _row(job: Job, compared: Sequence[str], csrf: str) -> str:
         state += f": {text(job.reason)}"
     result = f'<a href="/runs/{job.hash}">its run</a>' if job.hash else formats.MISSING
     if len(compared) > 1:
-        asked = text(urlencode([("run", hash_) for hash_ in compared]))
-        result += f', <a href="/compare?{asked}">compare {len(compared)}</a>'
+        query = text(urlencode([("run", hash_) for hash_ in compared]))
+        result += f', <a href="/compare?{query}">compare {len(compared)}</a>'
     changes = {State.queued: "cancel", State.under_way: "cancel", State.failed: "again"}
     change = _button(job.number, changes[State(job.state)], csrf) if job.state in changes else formats.MISSING
     settled = f"{job.settled:,} of {job.cases:,}" if job.cases else formats.MISSING
@@ -161,7 +161,7 @@ class Sets:
     def __init__(self, jobs: Sequence[Job], kinds: Mapping[str, str]) -> None:
         self._kinds = kinds
         self._hashes: dict[tuple[str, str], list[str]] = {}
-        for job in sorted(jobs, key=lambda one: one.number):
+        for job in sorted(jobs, key=lambda job: job.number):
             if job.hash is not None and job.hash in kinds:
                 self._hashes.setdefault((job.batch, kinds[job.hash]), []).append(job.hash)
 
@@ -173,7 +173,7 @@ class Sets:
         found = self._hashes.get((job.batch, self._kinds.get(job.hash or "", "")), [])
         if len(found) <= MOST_SIDES:
             return found
-        return [job.hash or "", *(one for one in found if one != job.hash)][:MOST_SIDES]
+        return [job.hash or "", *(hash_ for hash_ in found if hash_ != job.hash)][:MOST_SIDES]
 
 
 def _form(targets: Sequence[str], csrf: str) -> str:
@@ -182,7 +182,8 @@ def _form(targets: Sequence[str], csrf: str) -> str:
         for name in offered()
     )
     boxes = "".join(
-        f'<label><input type="checkbox" name="target" value="{text(one)}"> {text(one)}</label> ' for one in targets
+        f'<label><input type="checkbox" name="target" value="{text(target)}"> {text(target)}</label> '
+        for target in targets
     )
     return (
         f'<form class="filter" method="post" action="/queue"><input type="hidden" name="csrf" value="{text(csrf)}">'
@@ -207,8 +208,8 @@ def _joules() -> str:
 
 
 def _no_fleet() -> str:
-    told = "This lab was started without a fleet, so nothing can be measured from here. On the lab's host:"
-    return paragraphs([told]) + commands(["wattlock lab --data lab --fleet"])
+    prose = "This lab was started without a fleet, so nothing can be measured from here. On the lab's host:"
+    return paragraphs([prose]) + commands(["wattlock lab --data lab --fleet"])
 
 
 def jobs_frame(jobs: Sequence[Job]) -> pl.DataFrame:
@@ -306,7 +307,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
     study, wanted = given.get("study", ""), _words(given.get("targets", given.get("target")))
     options = _options_given(given)
     known = await run_in_threadpool(targets_of, request)
-    if unknown := [one for one in wanted if one not in known]:
+    if unknown := [hash_ for hash_ in wanted if hash_ not in known]:
         raise InputError(f"the fleet has no target {unknown[0][:80]!r}", hint=f"it has {', '.join(known) or 'none'}")
     if not wanted or not isinstance(study, str):
         raise InputError("name a study and one target or more", hint='{"study": "quick", "targets": ["local"]}')
@@ -317,7 +318,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
     def put() -> list[int]:
         queue = Queue(lab.engine)
         queue.refuse_full(len(set(wanted)), token)
-        return [queue.enqueue(study, one, options, batch=batch, token=token) for one in dict.fromkeys(wanted)]
+        return [queue.enqueue(study, name, options, batch=batch, token=token) for name in dict.fromkeys(wanted)]
 
     numbers = await run_in_threadpool(put)
     await noted(request, token, "queued", f"{study} for {', '.join(wanted)}"[:200])
@@ -329,7 +330,7 @@ async def post_queue(request: Request, lab: Lab) -> Response:
 def _options_given(given: Mapping[str, Any]) -> JobOptions:
     """Raises InputError where one of them can't be."""
     texts = {name: given.get(name) or default for name, default in TEXTS.items()}
-    if not all(isinstance(one, str) for one in texts.values()):
+    if not all(isinstance(value, str) for value in texts.values()):
         raise InputError(f"{', '.join(TEXTS)} are texts", hint='"card": "x86-server-assumed"')
     return JobOptions(
         only=tuple(_words(given.get("only"), None)),
@@ -407,9 +408,9 @@ def _words(given: object, between: str | None = ",") -> list[str]:
     Raises InputError for anything else.
     """
     if isinstance(given, str):
-        return [one.strip() for one in given.split(between) if one.strip()]
+        return [word.strip() for word in given.split(between) if word.strip()]
     found = given if isinstance(given, list) else []
-    if (given is not None and found is not given) or not all(isinstance(one, str) for one in found):
+    if (given is not None and found is not given) or not all(isinstance(word, str) for word in found):
         raise InputError("targets, only, libraries and core_class are lists of texts", hint='"only": ["aes*"]')
     return found
 

@@ -44,21 +44,21 @@ FIELDS = ("number", "question", "within_percent", "now_percent", "state", "asked
 """What of a goal is given as data."""
 
 
-def overview(goals: Sequence[Goal], every: int, jobs: Mapping[int, Sequence[Job]], csrf: str) -> str:
-    """The latest goals of `every` so many. `jobs`: by the goal's number."""
+def overview(goals: Sequence[Goal], count: int, jobs: Mapping[int, Sequence[Job]], csrf: str) -> str:
+    """The latest goals of `count` so many. `jobs`: by the goal's number."""
     links = '<p class="links"><a href="/plan.json">JSON</a> <a href="/plan.csv">CSV</a></p>'
-    told = paragraphs(ABOUT) + '<p class="links"><a href="/advise">Ask a question</a></p>'
+    prose = paragraphs(ABOUT) + '<p class="links"><a href="/advise">Ask a question</a></p>'
     if not goals:
-        return page("Planner", LINE, told + section("goals", "Goals", "<p>There is none yet.</p>"), here=HERE)
+        return page("Planner", LINE, prose + section("goals", "Goals", "<p>There is none yet.</p>"), here=HERE)
     head = ["#Goal", "Question", "#Asked for, ±%", "#Now, ±%", "State", "#Runs", "Asked", "Change"]
     rows = (_row(goal, jobs.get(goal.number, ()), csrf) for goal in goals)
-    body = paragraphs([f"Below are the latest {len(goals)} of {every:,} goals."]) if every > len(goals) else ""
+    body = paragraphs([f"Below are the latest {len(goals)} of {count:,} goals."]) if count > len(goals) else ""
     body += table("Goals, the latest first", head, ["<tbody>", *rows, "</tbody>"])
-    return page("Planner", LINE, told + section("goals", "Goals", body) + links, here=HERE)
+    return page("Planner", LINE, prose + section("goals", "Goals", body) + links, here=HERE)
 
 
 def _row(goal: Goal, jobs: Sequence[Job], csrf: str) -> str:
-    asked = text(urlencode(goal.question))
+    query = text(urlencode(goal.question))
     state = text(goal.state) + (f": {text(goal.reason)}" if goal.reason else "")
     now = percent(goal.now_percent) if goal.now_percent is not None else formats.MISSING
     button = formats.MISSING
@@ -69,7 +69,7 @@ def _row(goal: Goal, jobs: Sequence[Job], csrf: str) -> str:
         )
     return (
         f"<tr>{cell(str(goal.number), True)}"
-        f'<td class="reason"><a href="/advise?{asked}">{text(words(goal.question))}</a></td>'
+        f'<td class="reason"><a href="/advise?{query}">{text(words(goal.question))}</a></td>'
         f'{cell(percent(goal.within_percent), True)}{cell(now, True)}<td class="reason">{state}</td>'
         f'<td class="number"><a href="/queue">{len(jobs)}</a></td>{cell(formats.day_and_time(goal.asked))}'
         f"<td>{button}</td></tr>"
@@ -100,7 +100,7 @@ def _step(step: Mapping[str, Any]) -> str:
     names = "".join(cell(str(step[name])) for name in ("target", "cipher", "provider"))
     minutes, narrower = (f"{step[name]:.2g}" for name in ("minutes", "narrower_percent"))
     numbers = (str(step["processes"]), minutes, narrower, percent(step["within_percent"]))
-    return f"<tr>{names}{''.join(cell(one, True) for one in numbers)}</tr>"
+    return f"<tr>{names}{''.join(cell(number, True) for number in numbers)}</tr>"
 
 
 def _form(filled: Mapping[str, str], within_percent: float, csrf: str | None, *, is_useful: bool) -> str:
@@ -158,9 +158,9 @@ router = APIRouter()
 def get_plan(request: Request, lab: Lab, form: str = "") -> Response:
     """The goals; for a question what to measure next."""
     goals = _goals(request, lab)
-    if asked := request.query_params:
-        within = _percent(asked.get("within", ""))
-        filled = advice_page.read([(name, value) for name, value in asked.multi_items() if name != "within"])
+    if parameters := request.query_params:
+        within = _percent(parameters.get("within", ""))
+        filled = advice_page.read([(name, value) for name, value in parameters.multi_items() if name != "within"])
         with turns.one():
             found = goals.plan(filled, within)
         if form == "json":

@@ -36,15 +36,17 @@ def carry_out(order: TaskOrder) -> TaskOutput:
     Raises NotVerified where the order is not signed, is for another target, was changed, or came before; what
     `Target.start` raises.
     """
-    own = os.environ[TARGET_VARIABLE]
+    target = os.environ[TARGET_VARIABLE]
     refuse_unsigned(PublicKey.parse(os.environ[KEY_VARIABLE], named=KEY_VARIABLE), order)
-    if order.target != own:
-        raise NotVerified(f"a plan for {order.target} came to the worker of {own}", hint="the lab sends each its own")
+    if order.target != target:
+        raise NotVerified(
+            f"a plan for {order.target} came to the worker of {target}", hint="the lab sends each its own"
+        )
     refuse_replayed(Path(os.environ[ORDERS_VARIABLE]), order)
     _, released = this_worker()
     written: list[bytes] = []
     limits = replace(order.limits, stopped=released)
-    code, complaints = _device(own, named.way_of(own)).start(
+    code, complaints = _device(target, named.way_of(target)).start(
         ["measure"], order.text, limits, written.append, who=order.who
     )
     return TaskOutput(b"".join(written), code, complaints)
@@ -92,16 +94,16 @@ class TaskOrder:
     def signed(self) -> bytes:
         """All that it says in one encoding: JSON with sorted keys, where no value reaches into another one."""
         limits = {name: value for name, value in vars(self.limits).items() if name != "stopped"}
-        said: dict[str, Any] = {
+        message: dict[str, Any] = {
             "key": self.key,
             "target": self.target,
             "who": self.who,
             "nonce": self.nonce,
             "limits": limits,
         }
-        said["issued_s"] = self.issued_s
-        said["text_sha256"] = hashlib.sha256(self.text).hexdigest()
-        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+        message["issued_s"] = self.issued_s
+        message["text_sha256"] = hashlib.sha256(self.text).hexdigest()
+        return json.dumps(message, sort_keys=True, separators=(",", ":")).encode()
 
 
 def key_of(data: Path) -> SecretKey:
