@@ -127,6 +127,7 @@ def test_every_option_that_stands_alone_is_one_of_some_verb() -> None:
     for program in (PROBE, NET):
         known |= {option for verb in verbs_of(program) for option in options_below(program, verb)}
     known |= {option for file in (TREE / "benchmarks").glob("*.py") for option in OPTION.findall(file.read_text())}
+    known |= set(re.findall(r"--[a-z][a-z-]*", text_of("experiments/tally/program/src/options.rs")))
     for page in PAGES:
         for span in spans_of(text_of(page)):
             if re.match("--[a-z]", span):
