@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --quiet --disable-pip-version-check
 CRATES := $(shell find crates -type f -name '*.rs' -o -type f -name '*.toml' -o -type f -name '*.txt')
-NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-tally -p wattlock-engine -p wattlock-air -p wattlock-records -p wattlock-bench
+NO_STD := -p wattlock-ciphers -p wattlock-frames -p wattlock-engine -p wattlock-air -p wattlock-records -p wattlock-bench
 BARE_TARGETS := thumbv6m-none-eabi thumbv7em-none-eabi riscv32imc-unknown-none-elf wasm32-unknown-unknown
 # Each family alone, as a firmware takes it.
 FAMILIES := $(shell sed -n '/^all = \[/,/^\]/p' crates/ciphers/Cargo.toml | grep -o '"[a-z0-9-]*"' | tr -d '"')
@@ -33,7 +33,7 @@ SHARED := CARGO_TARGET_DIR="$(CURDIR)/target"
 UNTESTED := target/untested
 
 .NOTPARALLEL:
-.PHONY: run test check lint bare firmware page fuzz models corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-links bench-page bench-recordings bench-sweep bench-verbs bench-ways docs lab wheels probes board-plugin adapters changelog setup dev clean help
+.PHONY: run test check lint bare firmware page fuzz tally tally-models tally-peers corrupt mutants advisories bench bench-advise bench-air bench-battery bench-calls bench-ciphers bench-conditions bench-frames bench-gate bench-page bench-recordings bench-sweep bench-verbs bench-ways docs lab wheels probes board-plugin adapters changelog setup dev clean help
 
 help: ## list these rules
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,9 +62,8 @@ lint: dev
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check crates/ciphers/src/families/*.rs crates/providers/src/libraries/*.rs # lists in macros name them
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	for apart in fuzz benchmarks/criterion benchmarks/link_peers; do (cd $$apart && cargo fmt --check && $(SHARED) cargo clippy --quiet --locked -- -D warnings) || exit 1; done
+	for apart in fuzz benchmarks/criterion; do (cd $$apart && cargo fmt --check && $(SHARED) cargo clippy --quiet --locked -- -D warnings) || exit 1; done
 	cd crates/firmware && cargo fmt --check
-	cd crates/tally/image && cargo fmt --check
 	cd benchmarks/criterion && $(SHARED) cargo build --quiet --locked
 	cc -Wall -Wextra -Werror -o /dev/null benchmarks/direct_loop.c -ldl
 	for api in 1 2; do cc -Wall -Wextra -Werror -DAPI=$$api -fsyntax-only crates/cores/plugin/trace.c || exit 1; done
@@ -124,11 +123,33 @@ firmware: ## lint and build the image for microcontrollers for each core, some f
 			done) || exit 1; \
 	done
 
-fuzz: ## fuzz the capture and frame parsers and the ends of tally, FUZZ_SECONDS (60) for each
+fuzz: ## fuzz the capture and frame parsers, FUZZ_SECONDS (60) for each
 	cd fuzz && $(SHARED) FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --release --locked
 
-models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some
-	$(VENV)/bin/python tools/models.py $(WORDS)
+TALLY := experiments/tally
+
+tally: dev tally-models ## all of the experimental link: lints, tests, models, ten million guesses, fuzzing for FUZZ_SECONDS (60) each
+	for apart in . image peers; do (cd $(TALLY)/$$apart && cargo fmt --all --check) || exit 1; done
+	cd $(TALLY) && $(SHARED) cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+	cd $(TALLY)/peers && $(SHARED) cargo clippy --quiet --locked -- -D warnings
+	cd $(TALLY) && $(SHARED) cargo test --workspace --locked --no-fail-fast
+	cd $(TALLY) && $(SHARED) cargo test --release --locked -p wattlock-tally -- --ignored
+	@for target in $(BARE_TARGETS); do \
+		if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+			(cd $(TALLY) && $(SHARED) cargo build --quiet --profile bare --locked -p wattlock-tally --target $$target) || exit 1; \
+		else echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; fi; \
+	done
+	@if cargo deny --version >/dev/null 2>&1; then \
+		cargo deny --locked --manifest-path $(TALLY)/Cargo.toml check -A license-not-encountered bans licenses sources; \
+	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
+	$(SHARED) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TALLY)/tests
+	cd $(TALLY)/fuzz && $(SHARED) FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --profile fuzz --locked
+
+tally-models: setup ## check tally's formal models (Spin, Verifpal) and that each catches its broken variants; WORDS="live" for some
+	$(VENV)/bin/python $(TALLY)/models/check.py $(WORDS)
+
+tally-peers: setup ## what other people's secure links send, beside the octets by clause, through one lossy proxy; fetches aiocoap
+	$(VENV)/bin/python $(TALLY)/peers/compare.py
 
 mutants: dev ## which mutants the tests notice: hours; ROOMS="engine papers" for some rooms, SEED=N for another sample; goes on where it stopped
 	@cargo mutants --version >/dev/null 2>&1 || { echo "error: cargo-mutants is missing; get it with \`cargo install --locked cargo-mutants\`" >&2; exit 1; }
@@ -170,9 +191,6 @@ advisories: ## ask the network for known holes in the Rust dependencies
 
 bench-battery: setup ## print how long drawing battery lives takes
 	$(VENV)/bin/python benchmarks/battery.py
-
-bench-links: setup ## what other people's secure links send, beside the octets by clause, through one lossy proxy; fetches aiocoap
-	$(VENV)/bin/python benchmarks/links.py
 
 bench-recordings: setup ## join 500 made-up recordings to made-up runs, and compare with the truth
 	$(VENV)/bin/python benchmarks/recordings.py
@@ -290,5 +308,5 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@touch $@
 
 clean: ## remove all that was built; runs stay
-	rm -rf $(VENV) $(VENV)-docs $(VENV)-wheels dist target fuzz/target benchmarks/criterion/target benchmarks/link_peers/target benchmarks/link_peers/.venv build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs $(VENV)-wheels dist target fuzz/target benchmarks/criterion/target $(TALLY)/target $(TALLY)/peers/target $(TALLY)/peers/.venv build python/wattlock.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

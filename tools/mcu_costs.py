@@ -1,6 +1,6 @@
-"""Writes what runs of `mcu-costs` and `mcu-tally` counted: `tools/mcu_costs.py RUN ...`, a run a core, of one study.
+"""Writes what runs of `mcu-costs` counted: `tools/mcu_costs.py RUN ...`, a run a core.
 
-The tables of docs/results/mcu-counts.md or docs/results/tally.md between its marks, and a file in data/costs a run.
+The tables of docs/results/mcu-counts.md between its marks, and a file in data/costs a run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from pathlib import Path
 
 import polars as pl
 
-from wattlock.advise.cipher_costs import COSTS as CARDS
-from wattlock.advise.cipher_costs import TALLY
 from wattlock.advise.counted_costs import costs_file, isa_of
 from wattlock.run.result import Result, open_run
 from wattlock.targets import or_this_machine
@@ -23,7 +21,6 @@ BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 COSTS = Path(str(files("wattlock") / "data" / "costs"))
 SEALED_B, OPENED_B = (16, 64, 65, 256, 1024), 1024
 HEAD = "| cipher | key setup | {sizes} | flash, B | RAM, B | stack, B |"
-RECORDS_B = (16, 64)
 
 
 def main(names: Sequence[str]) -> None:
@@ -31,23 +28,17 @@ def main(names: Sequence[str]) -> None:
     runs = [run for run in map(open_run, names) if "time" not in run.quantities]
     if len(runs) != len(names) or not runs:
         raise SystemExit("error: name runs that counted\nhint: wattlock run mcu-costs --on qemu:cortex-m4")
-    of_tally = [set(run.estimates["cipher"]) == {TALLY} for run in runs]
-    if len(set(of_tally)) > 1:
-        raise SystemExit("error: runs of two studies\nhint: name those of mcu-costs, then those of mcu-tally")
-    if of_tally[0]:
-        write(runs, RESULTS / "tally.md", "\n".join(records(runs)), f"-{TALLY}")
-    else:
-        write(runs, RESULTS / "mcu-counts.md", "\n\n".join("\n".join(table(run)) for run in runs), "")
+    write(runs, RESULTS / "mcu-counts.md", "\n\n".join("\n".join(table(run)) for run in runs))
 
 
-def write(runs: Iterable[Result], page: Path, tables: str, kind: str) -> None:
-    """A page's tables, and a file a run whose name ends in its kind."""
+def write(runs: Iterable[Result], page: Path, tables: str) -> None:
+    """A page's tables, and a file a run."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
     for run in runs:
         text = costs_file(run, or_this_machine(None), f"docs/results/{page.name}")
-        (COSTS / f"{name_of(run)}{kind}.toml").write_text(text, encoding="utf-8")
+        (COSTS / f"{name_of(run)}.toml").write_text(text, encoding="utf-8")
 
 
 def name_of(run: Result) -> str:
@@ -75,28 +66,6 @@ def table(run: Result) -> Iterator[str]:
         memory = rows.select("flash_B", "ram_B", "stack_B").row(-1)
         values = [setup.get(cipher), *cycles, opened.get(cipher), *memory]
         yield f"| `{cipher}` | " + " | ".join("" if one is None else f"{one:,}" for one in values) + " |"
-
-
-def records(runs: Iterable[Result]) -> Iterator[str]:
-    """A row a run: the cycles of tally's records, how many times those of its bare cipher that is, and of a report."""
-    heads = [f"{way} {size_B} B | times bare" for way in ("seal", "open") for size_B in RECORDS_B]
-    yield f"| core | rules within | {' | '.join(heads)} | report heard |"
-    yield "|---|" + "---:|" * (2 * len(heads) + 2)
-    for run in runs:
-        counted = {
-            (operation, size_B): cycles
-            for operation, size_B, cycles in run.estimates.select(
-                "operation", "payload_B", "part_cycles" if run.core.part else "cycles"
-            ).iter_rows()
-        }
-        (ascon,) = (one for one in CARDS.load(name_of(run))[1].cost if one.ciphers == ["ascon-aead128"])
-        bare = {"seal": dict(ascon.points), "open": dict(zip(ascon.law[0], ascon.opened, strict=True))}
-        cells = [
-            f"{counted[way, size_B]:,} | {counted[way, size_B] / bare[way][size_B]:.2f}"
-            for way in ("seal", "open")
-            for size_B in RECORDS_B
-        ]
-        yield f"| {run.core.target} | {run.error_percent:g} % | {' | '.join(cells)} | {counted['key_setup', 0]:,} |"
 
 
 if __name__ == "__main__":

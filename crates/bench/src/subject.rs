@@ -24,7 +24,7 @@ pub struct Description {
     pub card: &'static str,
     /// Family of the cipher, or the scheme or protocol itself.
     pub family: &'static str,
-    /// Mode of operation; `establish`, `frame` and `link` of what is no cipher.
+    /// Mode of operation; `establish` and `frame` of what is no cipher.
     pub mode: String,
     /// Bits of the key given.
     pub key_bits: u16,

@@ -20,8 +20,6 @@ use crate::exchanges;
 use crate::frames;
 use crate::outcome::{Done, Failed};
 use crate::plan::{Case, Operation};
-#[cfg(feature = "tally")]
-use crate::tally;
 use crate::trial::{self, BLANK, TIMES, draw};
 
 /// A key setup is shown by what its key makes of so many bytes.
@@ -36,9 +34,6 @@ pub struct Bench {
     /// And of protocols.
     #[cfg(feature = "frames")]
     frames: frames::Bench,
-    /// And of the link.
-    #[cfg(feature = "tally")]
-    tally: tally::Bench,
 }
 
 impl Bench {
@@ -50,8 +45,6 @@ impl Bench {
             schemes: exchanges::Bench::default(),
             #[cfg(feature = "frames")]
             frames: frames::Bench::default(),
-            #[cfg(feature = "tally")]
-            tally: tally::Bench::default(),
         }
     }
 
@@ -79,10 +72,6 @@ impl Bench {
         #[cfg(feature = "frames")]
         if let Operation::Protect | Operation::Unprotect = case.operation {
             return self.frames.attempt(case, self.memory);
-        }
-        #[cfg(feature = "tally")]
-        if case.cipher == "tally" {
-            return self.tally.attempt(case, self.memory);
         }
         let spec = Spec::parse(case.cipher)?;
         let code = spec.code(case.provider);

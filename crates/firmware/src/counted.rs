@@ -5,8 +5,6 @@ use wattlock_ciphers::establish::{Exchange, Given, Made, Refused};
 use wattlock_ciphers::{Cipher, Direction, Error, Suite};
 #[cfg(feature = "frames")]
 use wattlock_frames::{Frame, Key, Protocol};
-#[cfg(feature = "tally")]
-use wattlock_tally::{Gateway, Sensor, SensorHeard, proof};
 
 /// The key schedule.
 #[inline(never)]
@@ -69,25 +67,4 @@ pub fn protect(key: &mut Key, mpdu: &[u8], number: u64, output: &mut [u8]) -> Re
 #[inline(never)]
 pub fn unprotect(key: &mut Key, mpdu: &[u8], output: &mut [u8]) -> Result<usize, wattlock_frames::Error> {
     key.unprotect(&Frame::parse(mpdu)?, None, output).map(|opened| opened.length_B)
-}
-
-/// A message of a link from plaintext to its record.
-#[cfg(feature = "tally")]
-#[inline(never)]
-pub fn seal_record(sensor: &mut Sensor, payload: &[u8], record: &mut [u8]) -> Result<usize, wattlock_tally::Error> {
-    proof::seal(sensor, payload, record)
-}
-
-/// A record of a link taken in, and a verified message given out.
-#[cfg(feature = "tally")]
-#[inline(never)]
-pub fn open_record(gateway: &mut Gateway, record: &[u8], output: &mut [u8]) -> Result<usize, wattlock_tally::Error> {
-    proof::open(gateway, record, output)
-}
-
-/// A report of a link verified, and the next keys made of what it lists.
-#[cfg(feature = "tally")]
-#[inline(never)]
-pub fn hear_report(sensor: &mut Sensor, report: &[u8]) -> Result<SensorHeard, wattlock_tally::Error> {
-    sensor.hear(report)
 }

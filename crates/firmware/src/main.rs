@@ -8,7 +8,6 @@
 //! | `cases` | a case of a cipher made ready, carried out and checked |
 //! | `exchanges` | the same of key establishment and signatures |
 //! | `frames` | the same of protected frames |
-//! | `tally` | the same of the records of a link |
 //! | `trial`, `outcome` | what both have: random bytes, a stack of its own; how a case went |
 //! | `counted` | the functions that are called between the markers |
 //! | `adapted` | code of others that was linked in (`include/wattlock_board.h`), as a cipher |
@@ -39,8 +38,6 @@ mod frames;
 mod outcome;
 #[cfg_attr(all(on_board, not(on_rtt)), allow(dead_code, reason = "lines come over the line"))]
 mod plan;
-#[cfg(feature = "tally")]
-mod tally;
 mod trial;
 
 use core::fmt::Write as _;

@@ -21,12 +21,6 @@ pub enum Failed {
     /// The protocol's code is wrong.
     #[cfg(feature = "frames")]
     UnprovenFrame(Unproven),
-    /// The reason of a link's end.
-    #[cfg(feature = "tally")]
-    RefusesRecord(wattlock_tally::Error),
-    /// The link's code is wrong.
-    #[cfg(feature = "tally")]
-    UnprovenLink(wattlock_tally::proof::Unproven),
     /// The cipher's code is wrong.
     Unproven(ProofError),
     /// The scheme's code does not give a published answer.
@@ -84,20 +78,6 @@ impl From<Unproven> for Failed {
     }
 }
 
-#[cfg(feature = "tally")]
-impl From<wattlock_tally::Error> for Failed {
-    fn from(error: wattlock_tally::Error) -> Self {
-        Self::RefusesRecord(error)
-    }
-}
-
-#[cfg(feature = "tally")]
-impl From<wattlock_tally::proof::Unproven> for Failed {
-    fn from(unproven: wattlock_tally::proof::Unproven) -> Self {
-        Self::UnprovenLink(unproven)
-    }
-}
-
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,10 +87,6 @@ impl fmt::Display for Failed {
             Self::RefusesFrame(error) => write!(f, "the protocol refuses: {error}"),
             #[cfg(feature = "frames")]
             Self::UnprovenFrame(unproven) => write!(f, "refused by its own proof: {unproven}"),
-            #[cfg(feature = "tally")]
-            Self::RefusesRecord(error) => write!(f, "the link refuses: {error}"),
-            #[cfg(feature = "tally")]
-            Self::UnprovenLink(unproven) => write!(f, "refused by its own proof: {unproven}"),
             Self::Unproven(error) => write!(f, "refused by its own proof: {error}"),
             Self::WrongAnswer { source, operation } => {
                 write!(f, "refused by its own proof: {source}: to {operation} gives another answer")

@@ -5,20 +5,17 @@
 //! |---|---|
 //! | `scenario` | a JSON scenario to a network, an engine's answer to a record: `air` |
 //! | [`frames`] | captures read and written, their packets counted, handshakes followed, protection put on and taken off: `capture`, `frames` |
-//! | [`tally`] | the ends of an experimental link, over UDP, and a proxy that loses datagrams: `tally` |
 //! | `transfer` | files through a cipher and an encoding to another machine, both sides measured: `transfer` |
 //! | `verbs` | a file a verb: options, help, exit codes |
 //!
 //! A run of measurements is bound to the hash of `wattlock-probe`, which links nothing of this crate: a change here leaves
-//! runs comparable. Without the feature `verbs` only [`frames`]
-//! and the ends of [`tally`] are left, which is what fuzzing links. Cipher and meter of a transfer come from `providers` and `meters`, as the instrument's do.
+//! runs comparable. Without the feature `verbs` only [`frames`] is left, which is what fuzzing links. Cipher and meter of a transfer come from `providers` and `meters`, as the instrument's do.
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 
 pub mod frames;
 #[cfg(feature = "verbs")]
 mod scenario;
-pub mod tally;
 #[cfg(feature = "verbs")]
 mod transfer;
 #[cfg(feature = "verbs")]

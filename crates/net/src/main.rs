@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wattlock_net::verbs::{air, capture, frames, schema, tally, transfer};
+use wattlock_net::verbs::{air, capture, frames, schema, transfer};
 use wattlock_terminal::failure::command_line;
 use wattlock_terminal::open_library;
 
@@ -25,8 +25,6 @@ enum Verb {
     Capture(capture::Options),
     #[command(after_help = frames::EXAMPLE)]
     Frames(frames::Options),
-    #[command(after_help = tally::EXAMPLE)]
-    Tally(tally::Options),
     #[command(after_help = transfer::EXAMPLE)]
     Transfer(transfer::Options),
     #[command(after_help = schema::EXAMPLE)]
@@ -44,7 +42,6 @@ fn main() -> ExitCode {
         Verb::Air(options) => air::run(options),
         Verb::Capture(options) => capture::run(options),
         Verb::Frames(options) => frames::run(options),
-        Verb::Tally(options) => tally::run(options),
         Verb::Transfer(options) => transfer::run(options),
         Verb::Schema(options) => schema::run(options),
         Verb::OpenLibrary(options) => open_library::run(options),

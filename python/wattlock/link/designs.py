@@ -404,7 +404,7 @@ def cxof_rounds(label_B: int, message_B: int, output_B: int) -> int:
     return P12 * (2 + (label_B // 8 + 1) + (message_B // 8 + 1) + -(-output_B // 8) - 1)
 
 
-# docs/tally.md: a hint of 2 is hashed; a report is opened, and gives the next generation's key and what lies below it.
+# tally's specification: a hint of 2 is hashed; a report is opened, and gives the next key and what lies below it.
 HASHED_HINT_B = 2
 HINT_ROUNDS = cxof_rounds(len("tally1 hint"), 16 + 1 + 4, 2)
 REPORT_ROUNDS = 2 * P12 + cxof_rounds(len("tally1 next"), 16 + 3 * 4 + 16, 16)
@@ -600,7 +600,7 @@ def outcome(design: Design, bits: int, loss: float) -> Outcome:
     return _by_tags(positions, bits, loss)
 
 
-# tally: docs/tally.md. Nobody attacks, and fewer than 64 messages in a row stay without a report.
+# tally, by its specification. Nobody attacks, and fewer than 64 messages in a row stay without a report.
 
 
 def cycle(design: Design, loss: float) -> Cycle:

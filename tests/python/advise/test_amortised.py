@@ -18,7 +18,7 @@ from wattlock.errors import InputError
 from wattlock.targets import toolbox
 from wattlock.targets.parts import step
 
-PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+PAGE = (TREE / "experiments" / "tally" / "docs" / "results.md").read_text(encoding="utf-8")
 
 
 @cache

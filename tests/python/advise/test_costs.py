@@ -36,8 +36,9 @@ def test_every_cost_names_its_code_its_core_and_where_it_is_printed(isa: str, pl
     cost = cost_files.load(isa).cost[place]
     for said in (cost.implementation, cost.compiler, cost.flags, cost.core, cost.memory, cost.source, cost.because):
         assert said.strip()
-    page = "tally" if cost.ciphers == [cost_files.TALLY] else "mcu-counts"
-    counted = cost.source.startswith(f"docs/results/{page}.md, image with the SHA-256 ")
+    is_tally = cost.ciphers == [cost_files.TALLY]
+    page = "experiments/tally/docs/results" if is_tally else "docs/results/mcu-counts"
+    counted = cost.source.startswith(f"{page}.md, image with the SHA-256 ")
     assert cost.url.startswith("https://") or cost.confidence == "unverified" or counted
     assert counted == (cost.counted in {"core cycles", "part cycles"})
 

@@ -21,17 +21,16 @@ CRATES_BELOW = {
     "air": set(),
     "ciphers": set(),
     "frames": set(),
-    "tally": set(),
-    "firmware": {"ciphers", "engine", "frames", "tally"},
+    "firmware": {"ciphers", "engine", "frames"},
     "records": {"engine"},
-    "bench": {"engine", "records", "ciphers", "frames", "tally"},
+    "bench": {"engine", "records", "ciphers", "frames"},
     "meters": {"engine", "records"},
     "page": {"bench", "ciphers", "engine", "records"},
     "providers": {"bench", "ciphers", "records"},
     "terminal": {"bench", "ciphers", "providers", "records"},
     "cores": set(),
     "probe": {"engine", "records", "ciphers", "cores", "frames", "bench", "meters", "providers", "terminal"},
-    "net": {"engine", "records", "ciphers", "frames", "tally", "air", "bench", "meters", "providers", "terminal"},
+    "net": {"engine", "records", "ciphers", "frames", "air", "bench", "meters", "providers", "terminal"},
     "test_tools": set(),
 }
 UNSAFE_ROOMS = [
@@ -40,10 +39,9 @@ UNSAFE_ROOMS = [
     "ciphers/src/kernels",
     "probe/src/clock",
     "firmware/src/board",
-    "tally/examples/poisoned.rs",
     "page/src/browser",
 ]
-BARE_CRATES = ["ciphers", "frames", "tally", "air", "engine", "records", "bench"]
+BARE_CRATES = ["ciphers", "frames", "air", "engine", "records", "bench"]
 NO_ROOM = {"util", "utils", "common", "helpers", "misc", "core"}
 HEAVY = {"polars", "altair", "scipy", "numpy", "vl_convert"}
 LONGEST_PYTHON, LONGEST_FILE, LONGEST_RUST_TEST = 1_000, 500, 700

@@ -15,7 +15,7 @@ from wattlock.cli.link_designs import radio_uJ
 from wattlock.energy import radio_cards
 from wattlock.link.designs import LOSSES, DesignFrame, compared, frame_costs, outcome
 
-PAGE = (TREE / "docs" / "results" / "tally.md").read_text(encoding="utf-8")
+PAGE = (TREE / "experiments" / "tally" / "docs" / "results.md").read_text(encoding="utf-8")
 README = (TREE / "README.md").read_text(encoding="utf-8")
 DESIGNS, RADIOS = compared().design, compared().radio
 COLUMNS = ("dtls13", "dtls13-cid", "tls13", "noise", "wireguard", "whole", "one-in-4", "promac", "sp-mac", "tally")

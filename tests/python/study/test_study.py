@@ -14,7 +14,7 @@ HEAD = 'id = "mine"\ntitle = "t"\nquestion = "q?"\n'
 GRID = '[[grid]]\ncipher = ["aes128-cbc", "des-cbc"]\noperation = ["encrypt"]\n'
 SOUND = HEAD + GRID + "payload_B = [64]\n"
 STUDIES_ARE = (
-    "the studies are: advice, calibration, ebacs, first-look, mcu, mcu-costs, mcu-frames, mcu-quick, mcu-tally, "
+    "the studies are: advice, calibration, ebacs, first-look, mcu, mcu-costs, mcu-frames, mcu-quick, "
     "page, papers/battery, papers/full, papers/mcu, papers/quick, quick"
 )
 LISTS = "looks = [5, 8]\n"

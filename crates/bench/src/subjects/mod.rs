@@ -2,13 +2,12 @@
 
 pub mod ciphers;
 pub mod establishment;
-pub mod link;
 pub mod protection;
 
 use crate::subject::{Kind, Registry};
 
 /// All kinds; ciphers first: they say why an id that nobody knows is none.
-pub const KINDS: &[&dyn Kind] = &[&ciphers::Ciphers, &establishment::Schemes, &protection::Protocols, &link::Links];
+pub const KINDS: &[&dyn Kind] = &[&ciphers::Ciphers, &establishment::Schemes, &protection::Protocols];
 
 /// All that can be measured.
 pub const REGISTRY: Registry<'static> = Registry::of(KINDS);

@@ -4,5 +4,4 @@ pub mod air;
 pub mod capture;
 pub mod frames;
 pub mod schema;
-pub mod tally;
 pub mod transfer;

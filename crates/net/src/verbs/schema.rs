@@ -6,17 +6,16 @@ use wattlock_terminal::failure::{Failure, deliver};
 
 use crate::frames::census::CaptureLine;
 use crate::scenario::{AirLine, Scenario};
-use crate::tally::records::TallyLine;
 use crate::transfer::records::TransferLine;
 
 /// How it is called.
 pub const EXAMPLE: &str = "Example:\n  wattlock-net schema > python/wattlock/data/network.schema.json";
 
-/// Prints the JSON Schema of the scenarios and results of `air`, and of what `transfer`, `capture` and `tally` tell.
+/// Prints the JSON Schema of the scenarios and results of `air`, and of what `transfer` and `capture` tell.
 #[derive(clap::Args)]
 pub struct Options {}
 
-/// The schema as text: one object with `scenario`, `air`, `transfer`, `capture` and `tally`.
+/// The schema as text: one object with `scenario`, `air`, `transfer` and `capture`.
 #[must_use]
 pub fn text() -> String {
     let all = serde_json::json!({
@@ -24,7 +23,6 @@ pub fn text() -> String {
         "air": schemars::schema_for!(AirLine),
         "transfer": schemars::schema_for!(TransferLine),
         "capture": schemars::schema_for!(CaptureLine),
-        "tally": schemars::schema_for!(TallyLine),
     });
     format!("{all:#}\n")
 }

@@ -6,15 +6,13 @@ mod capture;
 mod frames;
 mod handshakes;
 mod media;
-#[cfg(unix)]
-mod tally;
 mod transfer;
 
 use std::process::Command;
 
 #[test]
 fn wrong_usage_of_every_verb_is_one_error_and_one_hint() {
-    for verb in ["air", "capture", "frames", "tally", "transfer", "schema"] {
+    for verb in ["air", "capture", "frames", "transfer", "schema"] {
         let done = Command::new(env!("CARGO_BIN_EXE_wattlock-net")).args([verb, "--nonesuch"]).output().unwrap();
         let said = String::from_utf8(done.stderr).unwrap();
         assert_eq!((done.status.code(), said.lines().count()), (Some(2), 2), "{said}");

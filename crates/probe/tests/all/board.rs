@@ -282,37 +282,6 @@ fn a_frame_is_counted_in_an_image_that_proves_its_protocol_by_the_frame_of_the_s
 }
 
 #[test]
-fn a_record_of_tally_is_counted_in_an_image_that_proves_both_ends_by_the_session_of_its_specification() {
-    if !can_count() {
-        return;
-    }
-    let cases = [
-        case(0, "tally", "wattlock", "seal", 16),
-        case(1, "tally", "wattlock", "open", 16),
-        case(2, "tally", "wattlock", "seal", 64),
-        case(3, "tally", "wattlock", "key_setup", 0),
-        case(4, "tally", "wattlock", "open", 65),
-    ];
-    let found = on_m4(&cases);
-    assert_eq!(failure(&found), "a gateway holds messages of at most 64 bytes, not 65");
-    let counts = of_kind(&found, "count");
-    let numbers = |field: &str| counts.iter().map(|count| count[field].as_u64().unwrap()).collect::<Vec<_>>();
-    assert_eq!(numbers("case"), [0, 1, 2, 3]);
-    let instructions = numbers("instructions");
-    assert!(instructions[0] < instructions[2] && instructions[2] < 3 * instructions[0], "{instructions:?}");
-    assert!(instructions[3] > 360 / 32 * instructions[0] / 2, "a report has 360 rounds, a record 32: {instructions:?}");
-    assert_eq!(of_kind(&found, "header")[0]["cases"][0]["mode"], json!("link"));
-
-    let folder = changed_image("wrong-session", "tally", &cases[0], |bytes| {
-        // The first report of the vectors, its last octet.
-        let at = position(bytes, b"down 00062d3a3ca364d5927ca774cc92");
-        bytes[at + 32] = b'3';
-    });
-    let found = records(&["--qemu", "cortex-m4", "--images", folder.to_str().unwrap()], &cases[..1]);
-    assert_eq!(failure(&found), "refused by its own proof: step 5 of the test vectors of tally differs");
-}
-
-#[test]
 fn a_case_that_a_part_has_no_room_for_is_named_with_both_sizes_and_the_others_go_on() {
     if !can_count() {
         return;

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cipher_scheme_protocol_and_link_of_the_catalogue_is_in_an_image() {
+    fn every_cipher_scheme_and_protocol_of_the_catalogue_is_in_an_image() {
         let manifest = include_str!("../../../../firmware/Cargo.toml");
         for spec in wattlock_ciphers::listed() {
             let Some(feature) = feature_of(&spec) else { continue };
@@ -321,7 +321,6 @@ mod tests {
                 "{protocol}"
             );
         }
-        assert!(manifest.contains("\ntally = [\"dep:wattlock-tally\"]"));
     }
 
     #[test]

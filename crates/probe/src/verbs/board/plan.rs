@@ -2,7 +2,7 @@
 
 use wattlock_bench::establish::{self, BuiltIn, Exchange as _};
 use wattlock_bench::subject::{Description, Variant as _};
-use wattlock_bench::subjects::{REGISTRY, link, protection};
+use wattlock_bench::subjects::{REGISTRY, protection};
 use wattlock_ciphers::Spec;
 use wattlock_frames::{MAX_BODY_B, Protocol};
 use wattlock_records::{Case, CodePath, Encoding, Keying, Operation, Pattern, Placement, PlannedCase, Readiness, Role};
@@ -42,12 +42,7 @@ impl<'p> BoardCase<'p> {
                 (Held { feature: feature_of_scheme(scheme), adapted: None }, version)
             }
             (_, _, Some(protocol)) => of_protocol(planned, protocol)?,
-            _ if cipher == link::ID => of_link(planned)?,
-            _ => {
-                return Err(format!(
-                    "no image holds {cipher}: images have ciphers, key establishment, frames and tally"
-                ));
-            }
+            _ => return Err(format!("no image holds {cipher}: images have ciphers, key establishment and frames")),
         };
         Ok(Self { planned, description, held, version })
     }
@@ -121,13 +116,6 @@ fn of_protocol<'p>(planned: &PlannedCase, protocol: Protocol) -> Result<(Held<'p
         return Err(format!("a frame carries at most {MAX_BODY_B} bytes, not {}", planned.payload_B));
     }
     Ok((Held { feature: Some(feature_of_protocol(protocol)), adapted: None }, protocol.version()))
-}
-
-/// What carries out a case of the link, and the version of its code.
-fn of_link<'p>(planned: &PlannedCase) -> Result<(Held<'p>, String), String> {
-    named_built_in(planned, protection::PROVIDER)?;
-    link::refused(planned).map_or(Ok(()), Err)?;
-    Ok((Held { feature: Some(link::ID), adapted: None }, link::VERSION.to_owned()))
 }
 
 /// Refuses every provider but the one that is built in.

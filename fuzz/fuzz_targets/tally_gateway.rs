@@ -1,6 +1,0 @@
-//! `wattlock_fuzz::tally_gateway` under libFuzzer: `cargo +nightly fuzz run tally_gateway --features libfuzzer`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    wattlock_fuzz::tally_gateway(bytes);
-});

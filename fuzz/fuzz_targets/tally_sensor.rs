@@ -1,6 +1,0 @@
-//! `wattlock_fuzz::tally_sensor` under libFuzzer: `cargo +nightly fuzz run tally_sensor --features libfuzzer`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    wattlock_fuzz::tally_sensor(bytes);
-});
