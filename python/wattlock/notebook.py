@@ -132,7 +132,7 @@ def papers(
     * `counted`: runs that counted, each on a core of its own; their answers stand in the column `counted`.
     """
     from wattlock.papers import literature, material
-    from wattlock.papers.counted_claims import judge_counted
+    from wattlock.papers.verdicts import judge_counted
     from wattlock.papers.verdicts import table as verdicts
 
     extras.require("report")

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wattlock.advise.advice import Advice
-    from wattlock.advise.answer import advise
+    from wattlock.advise.answer import Advice, advise
     from wattlock.advise.question import Question, checked, load, read
     from wattlock.advise.record import as_object
 

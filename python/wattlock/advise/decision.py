@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattlock.advise import choices, pricing, prose, rank
-from wattlock.advise.advice import Advice
+from wattlock.advise.answer import Advice
 from wattlock.advise.choices import Choice, described
 from wattlock.advise.days import SPLIT, DAY_s
 from wattlock.advise.question import LEAST, percent, spoken

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from wattlock.advise.advice import Advice, width
+from wattlock.advise.answer import Advice, width
 from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import MonteCarlo, seconds
 from wattlock.analysis.distributions import COVERAGE

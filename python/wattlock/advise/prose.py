@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattlock.advise.advice import Advice, Information
+from wattlock.advise.answer import Advice, Information
 from wattlock.advise.choices import SPOKEN, Choice, framings
 from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import SPLIT, DAY_s, most_B

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import wattlock
 from wattlock.advise import decision, pricing, prose
-from wattlock.advise.advice import Advice
+from wattlock.advise.answer import Advice
 from wattlock.advise.days import SPLIT, DAY_s
+from wattlock.advise.experiments import usual
 from wattlock.advise.question import Flow, spoken, watts
-from wattlock.advise.sensitivity import usual
 
 Row = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wattlock.advise.advice import Advice
+from wattlock.advise.answer import Advice
 from wattlock.advise.days import DAY_s
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from wattlock.analysis.comparison import GROUP
 from wattlock.analysis.distributions import Array, drawn, ends, interval, log_sigma
-from wattlock.analysis.ranking import GROUP
 from wattlock.errors import InputError
 from wattlock.study.cases import USUAL_PROVIDER, WEBCRYPTO
 

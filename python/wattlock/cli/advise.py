@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from wattlock.advise.advice import Advice
+    from wattlock.advise.answer import Advice
     from wattlock.advise.decision import Option
     from wattlock.advise.planner import Station
     from wattlock.advise.record import Section
@@ -299,7 +299,7 @@ def _more(advice: Advice, cards: Path | None, extras: AdviceExtras) -> dict[str,
         if extras.attempt in {None, ENERGY_FIRST}:
             more["energy_first"] = energy_first_rows(budgets(advice, program, cards))
     if extras.pareto or extras.sensitivity:
-        from wattlock.advise import sensitivity
+        from wattlock.advise import experiments as sensitivity
 
         if extras.pareto:
             more["pareto"] = sensitivity.pareto(advice)
@@ -512,7 +512,7 @@ def explained(advice: Advice, more: More, top: int | None) -> None:
 
 def _tables(advice: Advice, more: More) -> None:
     from wattlock.advise import prose
-    from wattlock.advise.sensitivity import usual
+    from wattlock.advise.experiments import usual
 
     for key, found in more.items():
         start = f": {prose.named(usual(advice))}" if key == "experiments" else ""

@@ -429,26 +429,26 @@ def _papers_tables(radio: str | None, by: Valuing, form: Format) -> None:
     """The paper's tables 1 to 3 over every physical layer of their time."""
     import polars as pl
 
-    from wattlock.link import durations, layers
+    from wattlock.link import durations
     from wattlock.link.wifi import evaluate
     from wattlock.targets import toolbox
 
-    cells, source = durations.printed(layers.PAPER)
-    keys = layers.requested(radio)
+    cells, source = durations.printed(durations.PAPER)
+    keys = durations.requested(radio)
     answers = evaluate(
         [key[-1] for key in keys], toolbox.find(), {}, user_cards=by.cards, allow_assumed=by.allow_assumed
     )
-    found = layers.layers(keys, answers)
-    sentences = layers.sentences(found, cells)
+    found = durations.layers(keys, answers)
+    sentences = durations.sentences(found, cells)
     if form is not Format.table:
-        rows = [{"physical_layer": layer.name, **row} for layer in found for row in layers.table_rows(layer, cells)]
+        rows = [{"physical_layer": layer.name, **row} for layer in found for row in durations.table_rows(layer, cells)]
         show(pl.DataFrame(rows, infer_schema_length=None), form)
         for sentence in sentences:
             echo(sentence, err=True)
         return
-    show_filled(layers.ratio_rows(found, cells), f"ratios of durations ({source}), and which of them a layer gives")
-    near = layers.nearest(found, cells)
-    show_filled(layers.table_rows(near, cells), f"the tables' plaintext by the nearest layer: {near.name}")
+    show_filled(durations.ratio_rows(found, cells), f"ratios of durations ({source}), and which of them a layer gives")
+    near = durations.nearest(found, cells)
+    show_filled(durations.table_rows(near, cells), f"the tables' plaintext by the nearest layer: {near.name}")
     echo("")
     for sentence in sentences:
         echo(sentence)

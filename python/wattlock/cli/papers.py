@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from wattlock.papers.counted_claims import CoreJudged
     from wattlock.papers.exhibit import DrawnExhibit
     from wattlock.papers.judge import Judgement
     from wattlock.papers.literature import PaperSource
+    from wattlock.papers.verdicts import CoreJudged
 
 FOR_EYES = ["claim", "verdict", "effect_value", "effect_low", "effect_high", "bound_low", "bound_high", "effect_unit"]
 FOR_EYES += ["failing"]
@@ -155,8 +155,7 @@ def papers(
     """
     from wattlock.cli.run import run as carry_out
     from wattlock.papers import material
-    from wattlock.papers.counted_claims import judge_counted
-    from wattlock.papers.verdicts import table
+    from wattlock.papers.verdicts import judge_counted, table
     from wattlock.report.papers_page import JudgedRuns, papers_page
     from wattlock.store import find
     from wattlock.store.disk import write_out

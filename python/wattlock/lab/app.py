@@ -15,8 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from wattlock.errors import DiskFull, EvidenceError, InputError, StoreError, TransferRefused, WattlockError
-from wattlock.lab import advice_page, collection, layout, measuring, pages, removing, tokens, views
-from wattlock.lab.audit import Audit
+from wattlock.lab import advice_page, collection, layout, measuring, pages, removing, tokens
 from wattlock.lab.collection import Collection, Filter, NoSuchRun
 from wattlock.lab.database import Away, DatabaseBusy
 from wattlock.lab.doors import (
@@ -50,6 +49,7 @@ from wattlock.lab.fleet import job_pages as fleet_routes
 from wattlock.lab.fleet import plan_page
 from wattlock.lab.fleet.job_options import Hopeless
 from wattlock.lab.fleet.queue import QueueFull
+from wattlock.lab.log_page import Audit
 from wattlock.lab.pack import LARGEST_B, MEDIA_TYPE, packed, size_B
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.page.server import LOCALHOST, is_own
@@ -110,7 +110,7 @@ def make(lab: Collection, names: frozenset[str] = frozenset(), targets: Sequence
     app.include_router(_router)
     app.include_router(fleet_routes.router)
     app.include_router(measuring.router)
-    app.include_router(views.router)
+    app.include_router(pages.router)
     app.include_router(advice_page.router)
     app.include_router(plan_page.router)
     app.include_router(removing.router)

@@ -42,7 +42,7 @@ from wattlock.store import RunFolder
 from wattlock.store.disk import FULL, sync
 from wattlock.store.run_folder import FILES, HEADERS, sums_sha256
 from wattlock.store.run_plan import NAME as PLAN
-from wattlock.sweep.workers import processes
+from wattlock.sweep.chunks import processes
 
 RUNS, INCOMING, DAMAGED, REMOVED = "runs", "incoming", "damaged", "removed"
 LEAST_DIGITS = 8

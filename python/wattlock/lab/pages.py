@@ -8,15 +8,19 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import polars as pl
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
 
 from wattlock import extras
 from wattlock.errors import WattlockError
-from wattlock.lab import log_page
-from wattlock.lab.collection import Filter
+from wattlock.lab import devices_page, log_page, papers_answers, questions_page, tokens
+from wattlock.lab.collection import DEVICE_FIELDS, Filter, NoSuchRun
 from wattlock.lab.database import RunRow
 from wattlock.lab.devices_page import ALIKE
+from wattlock.lab.doors import Lab, Reader, allowed, written
 from wattlock.lab.drawn_runs import Drawn
-from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
+from wattlock.lab.layout import address_of_lab, also, choice, counted, moment, page, pushed, section, told
+from wattlock.lab.tokens import Scope
 from wattlock.report import chip, formats
 from wattlock.report.markup import cell, facts, paragraphs, table, text
 from wattlock.report.run_page import invalid_run
@@ -279,3 +283,55 @@ def runs_frame(found: Sequence[RunRow]) -> pl.DataFrame:
 
 def _libraries(run: RunRow) -> list[str]:
     return [library.name for library in run.libraries]
+
+
+Keeper = allowed(Scope.admin)
+router = APIRouter(dependencies=[Reader])
+
+
+@router.get("/devices")
+def get_devices(lab: Lab) -> Response:
+    """The devices with what each has measured."""
+    return HTMLResponse(devices_page.devices(lab.runs()))
+
+
+@router.get("/devices.{form}")
+def get_devices_as_data(lab: Lab, form: str) -> Response:
+    """The devices as data."""
+    return written(pl.DataFrame(lab.devices(), schema=DEVICE_FIELDS, infer_schema_length=None), form)
+
+
+@router.get("/change")
+@router.get("/change.{form}")
+def get_change(lab: Lab, form: str = "", series: str | None = None, case: str | None = None) -> Response:
+    """A case through the runs of a device and a study, DEVICE/STUDY, and where it changed."""
+    known, shown = devices_page.asked_for(lab, series, case)
+    if not form:
+        return HTMLResponse(devices_page.over_time(known, shown))
+    if shown is None:
+        raise NoSuchRun("no run is here yet", hint="push runs of one study on one device")
+    return written(shown.table, form)
+
+
+@router.get("/papers")
+@router.get("/papers.{form}")
+def get_papers(request: Request, lab: Lab, form: str = "") -> Response:
+    """The papers' questions, answered by what each device measured."""
+    found = papers_answers.answered(lab)
+    if form:
+        return written(questions_page.frame(found), form)
+    return HTMLResponse(questions_page.papers(found, address_of_lab(request)))
+
+
+@router.get("/log", dependencies=[Keeper])
+def get_log(lab: Lab) -> Response:
+    """The audit log."""
+    return HTMLResponse(log_page.log(tokens.actions(lab.engine)))
+
+
+@router.get("/tokens", dependencies=[Keeper])
+@router.get("/tokens.{form}", dependencies=[Keeper])
+def get_tokens(lab: Lab, form: str = "") -> Response:
+    """The tokens, without what lets in."""
+    known = tokens.listed(lab.engine)
+    return written(log_page.tokens_frame(known), form) if form else HTMLResponse(log_page.tokens_page(known))

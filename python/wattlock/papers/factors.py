@@ -5,20 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from wattlock.analysis.effects import ratio
+from wattlock.analysis.distributions import line, t_quantile
+from wattlock.analysis.effects import Ratio, ratio
+from wattlock.analysis.estimate import LEVEL
 from wattlock.papers.implementations import KEY_BITS, MODES, CaseCost, by_library, grounds, largest
 from wattlock.papers.judge import (
     NAMES,
     ONE_LIBRARY,
+    Bounds,
     ClaimComparison,
+    Effect,
     Evidence,
+    Ground,
     Judge,
     Judgement,
+    PairEffect,
+    alike,
+    all_hold,
+    amount_band,
     effect_band,
     inside,
+    judged,
     judged_by_kind,
+    missing,
+    of_another_machine,
     on,
+    percent_effect,
     ratio_effect,
+    together,
 )
 from wattlock.papers.literature import Claim
 
@@ -134,6 +148,155 @@ def _explains(compared: list[ClaimComparison], claimed: float) -> str:
     return f"The nearest is {nearest[1]}, {nearest[0]:.3g} times the claimed ratio."
 
 
+# RFC 4648: octets sent for each of the ciphertext.
+EXPANSION = {"base64": 4 / 3, "hex": 2.0}
+
+
+def encoding(claim: Claim, evidence: Evidence) -> Judgement:
+    """What hexadecimal output costs over base64, as the paper compares: every cipher must be within the bounds.
+
+    What either costs over raw output, which the paper does not show, stands beside it.
+    """
+    low, high = claim.expect["effect_percent"]
+    by_code = {
+        code: {_key(case): case for case in largest(evidence.cases(claim, operation="encrypt", encoding=code))}
+        for code in EXPANSION
+    }
+    by_code["raw"] = {_key(case): case for case in evidence.cases(claim, operation="encrypt")}
+    compared, comparisons = [], []
+    for over, under in (("hex", "base64"), ("hex", "raw"), ("base64", "raw")):
+        pairs = [(case, case.over(by_code[under][key])) for key, case in by_code[over].items() if key in by_code[under]]
+        ratios = {case.name: found for case, found in pairs}
+        for (kind, library), cases in by_library([case for case, _ in pairs]).items():
+            several = f"{len(cases)} cipher{'s' if len(cases) > 1 else ''}"
+            if under == "raw":
+                case = max(cases, key=lambda case: abs(ratios[case.name].log))
+                effect = percent_effect(_what(over, under, case), ratios[case.name])
+                where = f"{library}, {several}; the paper shows no raw output"
+                comparisons.append(ClaimComparison(kind, where, effect, None, library=library))
+            else:
+                parts = tuple(_of_cipher(over, under, case, ratios[case.name], (low, high)) for case in cases)
+                holds, effect = together(parts, lambda part: abs(part.effect.value))
+                where = f"{library}, {[part.holds for part in parts].count(True)} of {several} within the bounds"
+                bounds = Bounds(low, high, "%")
+                compared.append(ClaimComparison(kind, where, effect, holds, bounds, library, claim.says, parts))
+    sent = ", ".join(f"{name} sends {times:.3g} times the bytes" for name, times in EXPANSION.items())
+    return judged_by_kind(
+        claim,
+        evidence.rests_on(claim),
+        [claim.says],
+        [*compared, *comparisons] if compared else [],
+        control="the encoder's own time counted; two one-sided tests for each cipher; raw output, the expansion apart",
+        needs="cases of a cipher with base64 and hexadecimal output",
+        also=f"On the air {sent}, whatever the time here.",
+    )
+
+
+def _what(over: str, under: str, case: CaseCost) -> str:
+    return f"what {over} costs over {under} output with {case.cipher}, the most of all,"
+
+
+def _of_cipher(over: str, under: str, case: CaseCost, found: Ratio, bounds: tuple[float, float]) -> PairEffect:
+    return PairEffect(case.cipher, percent_effect(_what(over, under, case), found), alike(found, *bounds))
+
+
+def _key(case: CaseCost) -> tuple[str, str, str, int]:
+    return case.cipher, case.provider, str(case.row["data"]), case.payload_B
+
+
+FEWEST_CIPHERS = 5
+GIVEN = ("cycles", "clock_MHz", "current_mA", "voltage_V")
+
+
+def sample(claim: Claim, evidence: Evidence) -> Judgement:
+    """The paper's own example of E = Vcc * I * T, computed again."""
+    del evidence
+    control = "the sum done again, with its units"
+    if not all(key in claim.expect for key in GIVEN):
+        return missing(claim, f"the numbers {', '.join(GIVEN)}", "none", control, "what is known")
+    cycles, clock_MHz, current_mA, voltage_V = (float(claim.expect[key]) for key in GIVEN)
+    charge_mAs = cycles / (clock_MHz * 1e6) * current_mA
+    energy_uJ = charge_mAs * 1e3 * voltage_V
+    bands = {key: amount_band(claim.expect[key], claim.tolerance) for key in ("charge_mAs", "energy_uJ")}
+    sums = {"charge_mAs": charge_mAs, "energy_uJ": energy_uJ}
+    holds = all_hold(inside(found, found, bands[key]) for key, found in sums.items())
+    effect = Effect("the energy of the example", "uJ", energy_uJ, energy_uJ, energy_uJ)
+    band = bands["energy_uJ"]._replace(unit="uJ")
+    compared = [ClaimComparison("a sum", f"{cycles:g} cycles", effect, holds, band)]
+    return judged(
+        claim,
+        "a sum, no run",
+        compared,
+        control=control,
+        needs="",
+        ground=Ground("what is known"),
+        also=f"The charge is {charge_mAs:.3g} mA*s.",
+    )
+
+
+def inverse(claim: Claim, evidence: Evidence) -> Judgement:
+    """The slope of energy a byte over throughput, both as logarithms, where a meter measured them."""
+    control = "a meter: where energy is modelled from time, the slope is -1 by construction"
+    needs = f"the joules of {FEWEST_CIPHERS} ciphers by a meter; modelled ones can't test this"
+    command = "wattlock run papers/quick --meter NAME"
+    if not evidence.is_metered:
+        return missing(claim, needs, command, control)
+    cases = largest(evidence.cases(claim, operation="encrypt"))
+    if len({case.cipher for case in cases}) < FEWEST_CIPHERS:
+        return missing(claim, needs, command, control)
+    speed = [math.log(case.payload_B / float(case.row["time_ns"])) for case in cases]
+    energy = [math.log(case.cost / case.payload_B) for case in cases]
+    fit = line(speed, energy)
+    half = t_quantile(len(cases) - 2, 1 - LEVEL / 2) * fit.slope_error
+    slope = float(fit.slope)
+    band = amount_band(claim.expect["slope_log_log"], claim.tolerance)
+    effect = Effect("the slope of log energy over log throughput", "1", slope, slope - half, slope + half)
+    compared = [
+        ClaimComparison("measured", f"{len(cases)} cases", effect, inside(slope - half, slope + half, band), band)
+    ]
+    return judged(claim, evidence.rests_on(claim), compared, control=control, needs=needs, command=command)
+
+
+def cycles(family: str) -> Judge:
+    """A judge of a cipher's cycles a byte on the core that the claim names; its state's bytes are by definition."""
+
+    def judge(claim: Claim, evidence: Evidence) -> Judgement:
+        band = amount_band(claim.expect["cycles_per_byte"], claim.tolerance, "cycles/B")
+        found = []
+        cases = evidence.cases(claim, operation="encrypt", data="random")
+        mine = [case for case in cases if (case.family, case.key_bits) == (family, KEY_BITS[family])]
+        for case in [case for name in dict.fromkeys(c.provider for c in mine) for case in _largest_of(mine, name)]:
+            per_byte = case.row["cycles_per_byte"]
+            if per_byte is not None:
+                low, high = case.row["cycles_per_byte_low"], case.row["cycles_per_byte_high"]
+                effect = Effect(f"what {NAMES[family]} takes here", "cycles/B", per_byte, low, high)
+                found.append(ClaimComparison(case.kind, case.provider, effect, inside(low, high, band), band))
+        # A cipher's cycles are those of its best code.
+        found.sort(key=lambda comparison: comparison.effect.value)
+        control = "the processor named: cycles of another core are others"
+        if not evidence.is_of(claim):
+            return of_another_machine(claim, evidence, found[:1], control=control)
+        return judged(
+            claim,
+            evidence.rests_on(claim),
+            found,
+            control=control,
+            needs=f"cycles of {family}; a core whose multiplier's latency is known",
+            also=f"Its state has {_state_B(family)} bytes; claimed are {claim.expect['state_bytes']}.",
+        )
+
+    return judge
+
+
+def _largest_of(cases: Sequence[CaseCost], provider: str) -> list[CaseCost]:
+    return largest(cases, lambda case: case.provider == provider and case.row["mode"] in MODES)
+
+
+def _state_B(family: str) -> int:
+    """Bytes of a cipher's tables: RC4 has a permutation of 256; Blowfish 18 words and four boxes of 256 words."""
+    return 256 if family == "rc4" else 4 * (18 + 4 * 256)
+
+
 JUDGES: dict[str, Judge] = {
     "blowfish-vs-aes-text": of_costs("encrypt", "text"),
     "rc6-vs-aes-text": of_costs("encrypt", "text"),
@@ -146,4 +309,9 @@ JUDGES: dict[str, Judge] = {
     "rc6-vs-aes-video-decrypt": of_costs("decrypt", "video"),
     "3des-vs-des": throughput,
     "asymmetric-vs-symmetric": asymmetric,
+    "encoding": encoding,
+    "energy-sample": sample,
+    "throughput-energy": inverse,
+    "rc4-cycles": cycles("rc4"),
+    "blowfish-cycles": cycles("blowfish"),
 }

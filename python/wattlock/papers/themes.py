@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from wattlock.papers import (
     battery_life,
-    captured,
     cost_figures,
-    encoding,
     exhibit,
     factors,
     key_sizes,
@@ -17,7 +15,6 @@ from wattlock.papers import (
     orders,
     packet_sizes,
     rijndael,
-    scaling,
     security_claims,
     sending_tables,
 )
@@ -25,19 +22,7 @@ from wattlock.papers.cost_figures import Show, files
 from wattlock.papers.exhibit import DrawnExhibit, Material, alike
 from wattlock.papers.judge import Evidence, Judge, Judgement
 
-THEMES = (
-    on_air,
-    battery_life,
-    captured,
-    encoding,
-    key_sizes,
-    scaling,
-    packet_sizes,
-    orders,
-    factors,
-    rijndael,
-    security_claims,
-)
+THEMES = (on_air, battery_life, packet_sizes, factors, key_sizes, orders, rijndael, security_claims)
 JUDGES: dict[str, Judge] = {name: judge for theme in THEMES for name, judge in theme.JUDGES.items()}
 
 

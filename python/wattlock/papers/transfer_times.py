@@ -19,7 +19,7 @@ from wattlock.analysis.effects import Ratio
 from wattlock.definitions import Table
 from wattlock.errors import InputError
 from wattlock.link import scenario
-from wattlock.link.layers import SCENARIOS
+from wattlock.link.durations import SCENARIOS
 from wattlock.link.ledger import LinkAnswer
 from wattlock.link.wifi import evaluate
 from wattlock.papers.implementations import KEY_BITS, place_of

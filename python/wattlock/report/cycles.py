@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.ranking import GROUP
+from wattlock.analysis.comparison import GROUP
 from wattlock.energy.device_cards import Device
 from wattlock.report import bars, chip, formats
 from wattlock.report.cases_table import Column, state_words

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.ranking import GROUP
+from wattlock.analysis.comparison import GROUP
 from wattlock.report import formats
 from wattlock.report.cycles import within_of
 from wattlock.report.described import About

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from wattlock.papers.counted_claims import ANSWERS, NO_CYCLES, NOT_COUNTABLE, Answer, CoreAnswer, CoreJudged
 from wattlock.papers.judge import Judgement
 from wattlock.papers.literature import Claim
+from wattlock.papers.verdicts import ANSWERS, NO_CYCLES, NOT_COUNTABLE, Answer, CoreAnswer, CoreJudged
 from wattlock.report import chip, formats
 from wattlock.report.markup import bullets, folded, table, unbroken
 from wattlock.report.verdict_table import amounts, by_names, marked, worded

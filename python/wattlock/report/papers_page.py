@@ -10,7 +10,6 @@ from functools import cached_property
 from html import escape
 
 from wattlock.energy.valuing import card_of
-from wattlock.papers.counted_claims import CoreJudged
 from wattlock.papers.exhibit import DrawnExhibit
 from wattlock.papers.implementations import KINDS
 from wattlock.papers.judge import DECIDED, OPEN, Basis, Bounds, ClaimComparison, Finding, Judgement, Verdict, failing
@@ -18,6 +17,7 @@ from wattlock.papers.literature import Claim, Contradiction, Papers, PaperSource
 from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import Headline, HeadlineAnswer, headlines
 from wattlock.papers.transfer_times import path_of
+from wattlock.papers.verdicts import CoreJudged
 from wattlock.report import formats
 from wattlock.report.described import host
 from wattlock.report.exhibits import caption, drawing, figure

@@ -4,8 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.comparison import core_classes
-from wattlock.analysis.ranking import GROUP
+from wattlock.analysis.comparison import GROUP, core_classes
 from wattlock.report.evidence import DRAWN_STATES, departures, drawable, is_plain, with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, listing, number, size, time
 

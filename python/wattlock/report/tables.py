@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis.ranking import GROUP
+from wattlock.analysis.comparison import GROUP
 from wattlock.analysis.self_checks import Verdict
 from wattlock.energy.device_cards import Device
 from wattlock.report import chip, formats

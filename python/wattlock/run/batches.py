@@ -24,8 +24,8 @@ import polars as pl
 
 import wattlock.analysis
 from wattlock.analysis import estimate, within
-from wattlock.analysis.pairs import beside as paired_beside
-from wattlock.analysis.pairs import summarise as paired_summarise
+from wattlock.analysis.within import beside as paired_beside
+from wattlock.analysis.within import summarise_pairs
 from wattlock.store import RunFolder
 from wattlock.store.disk import cache_folder
 from wattlock.store.record_schema import causes as known_causes
@@ -115,7 +115,7 @@ def _paired(
     by_process = summaries.partition_by("process", as_dict=True) if pairs else {}
     for header, frame in zip(headers, frames, strict=True):
         if (summary := by_process.get((header["process"],))) is not None:
-            yield paired_summarise(frame, header, summary, pairs, quiet_ppm)
+            yield summarise_pairs(frame, header, summary, pairs, quiet_ppm)
 
 
 def _together(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wattlock.analysis.pairs import LOOKS
-from wattlock.analysis.ranking import SMALLEST_CLAIM
+from wattlock.analysis.comparison import SMALLEST_CLAIM
+from wattlock.analysis.within import LOOKS
 from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
 from wattlock.run import adapters, counting

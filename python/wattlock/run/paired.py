@@ -19,8 +19,8 @@ import polars as pl
 from wattlock.analysis import estimate, self_checks
 from wattlock.analysis.comparison import verdict
 from wattlock.analysis.estimate import consensus
-from wattlock.analysis.pairs import beside, leant, summarise
-from wattlock.analysis.pairs import ratios as paired_ratios
+from wattlock.analysis.within import beside, leant, summarise_pairs
+from wattlock.analysis.within import ratios as paired_ratios
 from wattlock.errors import InputError
 from wattlock.run import shards
 from wattlock.run.timing import Timing
@@ -114,7 +114,7 @@ class PairedTiming(Timing):
     def _summarise(self, process: int) -> None:
         super()._summarise(process)
         header = self.headers[process]
-        self.ratios[process] = summarise(
+        self.ratios[process] = summarise_pairs(
             self.bench.folder.batches_of(process),
             header,
             self.summaries[process],

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from wattlock.analysis import comparison, counts, crossover, discharges, energy_blocks, estimate, ranking, self_checks
+from wattlock.analysis import comparison, counts, crossover, discharges, energy_blocks, estimate, self_checks
 from wattlock.analysis.discharges import FullCharge
-from wattlock.analysis.pairs import ratios
+from wattlock.analysis.within import ratios
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.run import batches, validity
 from wattlock.run.counted_core import CoreOfRun
@@ -217,13 +217,13 @@ class Result:
         if "time" not in self.quantities:
             return counts.rank(self.estimates)
         if self.reasons:
-            return ranking.rank(self.estimates.clear(), self.across, 0.0)
+            return comparison.rank(self.estimates.clear(), self.across, 0.0)
         smallest = self.plan["study"]["smallest_effect_percent"] / 100
         ranked = []
         for kind in self.clocks:
             excess = self_checks.aa_excess([verdict for verdict in self.verdicts if verdict.core_class == kind])
             cases = self.estimates.filter(pl.col("core_class").eq_missing(kind))
-            ranked.append(ranking.rank(cases, self.across, excess, smallest))
+            ranked.append(comparison.rank(cases, self.across, excess, smallest))
         return pl.concat(ranked, how="vertical_relaxed")
 
     def on(self, kind: str) -> Result:
@@ -256,7 +256,7 @@ class Result:
             named = ("case", "energy_uJ", "energy_low_uJ", "energy_high_uJ", "energy_random_percent")
             estimates = estimates.join(self.energies.select(named), on="case", how="left", maintain_order="left")
         matters = self.plan["study"]["smallest_effect_percent"] / 100
-        smallest, excess = max(ranking.SMALLEST_CLAIM, matters), self_checks.aa_excess(self.verdicts)
+        smallest, excess = max(comparison.SMALLEST_CLAIM, matters), self_checks.aa_excess(self.verdicts)
         return comparison.compare_core_classes(estimates, self.across, smallest, excess)
 
     @cached_property
@@ -276,7 +276,7 @@ class Result:
     def after_pause(self) -> pl.DataFrame:
         """Each first call after a pause beside calls one after another, as of `compare_after_pause`."""
         matters = self.plan["study"]["smallest_effect_percent"] / 100
-        return comparison.compare_after_pause(self.estimates, self.across, max(ranking.SMALLEST_CLAIM, matters))
+        return comparison.compare_after_pause(self.estimates, self.across, max(comparison.SMALLEST_CLAIM, matters))
 
     @cached_property
     def crossings(self) -> list[str]:

@@ -16,9 +16,8 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.analysis import comparison, count_orders, counts, self_checks
-from wattlock.analysis.comparison import UNTOLD, Quantity, Rules
-from wattlock.analysis.ranking import SMALLEST_CLAIM
+from wattlock.analysis import comparison, counts, self_checks
+from wattlock.analysis.comparison import SMALLEST_CLAIM, UNTOLD, Quantity, Rules
 from wattlock.definitions import suggestion
 from wattlock.errors import EvidenceError, InputError, Slower
 from wattlock.run.result import Result
@@ -81,7 +80,7 @@ class Comparison:
         frames = []
         for a, b in combinations(range(len(self.runs)), 2):
             first, second = self.runs[a], self.runs[b]
-            found = count_orders.agreement(counts.compare(first.estimates, second.estimates))
+            found = counts.agreement(counts.compare(first.estimates, second.estimates))
             places = {"a": a, "b": b, "core_a": first.core.name, "core_b": second.core.name}
             frames.append(found.select(*(pl.lit(value).alias(name) for name, value in places.items()), pl.all()))
         return pl.concat(frames, how="diagonal_relaxed")

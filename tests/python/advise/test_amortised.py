@@ -11,9 +11,8 @@ from support.tree import TREE
 from wattlock.advise import Advice, advise, choices, days, decision, load, question, with_tally
 from wattlock.advise.cipher_costs import CipherCost
 from wattlock.advise.days import DAY_s
-from wattlock.advise.experiments import experiments
+from wattlock.advise.experiments import experiments, usual
 from wattlock.advise.sending import PricedPacket
-from wattlock.advise.sensitivity import usual
 from wattlock.errors import InputError
 from wattlock.targets import toolbox
 from wattlock.targets.parts import step

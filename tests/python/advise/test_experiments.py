@@ -9,9 +9,8 @@ import pytest
 
 from support.advice import TODAY, ask
 from wattlock.advise import Advice, advise, load
-from wattlock.advise.experiments import budgets, experiments, names
+from wattlock.advise.experiments import budgets, experiments, names, pareto, sensitivity, usual
 from wattlock.advise.rank import gain
-from wattlock.advise.sensitivity import pareto, sensitivity, usual
 from wattlock.errors import EvidenceError, InputError
 from wattlock.targets import toolbox
 
@@ -77,7 +76,7 @@ def test_a_fault_of_the_program_is_not_taken_for_an_answer_that_holds(
     def broken(*_: Any, **__: Any) -> Any:
         raise EvidenceError("a number is missing")
 
-    monkeypatch.setattr("wattlock.advise.sensitivity.days.load", broken)
+    monkeypatch.setattr("wattlock.advise.experiments.days.load", broken)
     with pytest.raises(EvidenceError, match="a number is missing"):
         sensitivity(answer, None)
 

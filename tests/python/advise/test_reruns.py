@@ -10,9 +10,8 @@ from support.advice import BASE, TODAY
 from wattlock.advise import Advice, advise, checked, load
 from wattlock.advise.choices import Choice
 from wattlock.advise.cipher_costs import CipherCost
-from wattlock.advise.experiments import Experiment, experiments
+from wattlock.advise.experiments import Experiment, experiments, usual
 from wattlock.advise.inputs import free
-from wattlock.advise.sensitivity import usual
 from wattlock.targets import toolbox
 
 FEW = {"choices.ciphers": ["aes128-ccm", "ascon-aead128", "chacha20-poly1305"], "device.sleep": "10uW"}

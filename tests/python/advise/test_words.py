@@ -12,8 +12,8 @@ from support.advice import BASE, TODAY, ask
 from wattlock import cli
 from wattlock.advise import Advice, advise, checked, experiments, load, prose, record
 from wattlock.advise.days import DAY_s, Stage
+from wattlock.advise.experiments import usual
 from wattlock.advise.inputs import Past
-from wattlock.advise.sensitivity import usual
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
 from wattlock.papers.literature import claims

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from support.advice import BASE, ask
-from wattlock.advise import Advice, checked, experiments, pricing, sensitivity
+from wattlock.advise import Advice, checked, experiments, pricing
 from wattlock.advise import answer as unused_keys
 from wattlock.advise.choices import Choice
 from wattlock.advise.days import DAY_s, Load
+from wattlock.advise.experiments import usual
 from wattlock.advise.question import Question
 from wattlock.advise.rank import Excluded, Gain
 from wattlock.advise.sending import Sender
-from wattlock.advise.sensitivity import usual
 from wattlock.energy import radio_cards
 from wattlock.security import Cited
 
@@ -120,9 +120,9 @@ def test_what_security_excludes_is_as_near_as_its_octets_fit_a_packet() -> None:
 
 def test_a_flip_is_looked_for_in_the_question_that_it_names(answer: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Question] = []
-    monkeypatch.setattr(sensitivity, "_winner", lambda _, question, *__: seen.append(question))
+    monkeypatch.setattr(experiments, "_winner", lambda _, question, *__: seen.append(question))
     sizes = checked("several", BASE | {"flow": [{"sizes": [[10, 3], [40, 1]], "every": "10s"}]})
-    found = {flip.variable: flip for flip in sensitivity.sensitivity(answer, None)}
+    found = {flip.variable: flip for flip in experiments.sensitivity(answer, None)}
     points = {name: flip.looked_at.split(", ") for name, flip in found.items() if name != "battery"}
     assert all(flip.at is None for flip in found.values())
     messages, rates, errors = (seen[start:stop] for start, stop in ((0, 8), (8, 14), (14, 19)))
@@ -131,7 +131,7 @@ def test_a_flip_is_looked_for_in_the_question_that_it_names(answer: Advice, monk
     assert sorted(question.flow[0].every for question in rates) == pytest.approx([1e-3, 1e-2, 0.1, 10, 100, 1000])
     assert [f"{question.radio.bit_errors:g}" for question in errors] == points["bit errors"]
     seen.clear()
-    sensitivity.sensitivity(replace(answer, question=sizes), None)
+    experiments.sensitivity(replace(answer, question=sizes), None)
     assert [question.flow[0].sizes for question in seen[:2]] == [[[5, 3], [20, 1]], [[20, 3], [80, 1]]]
     assert {question.flow[0].message for question in seen[:8]} == {None}
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from support.made_up_batches import BURST_TICKS, CALLS, CANARY_TICKS, case, frame, header, rounds, summaries, summary_of
-from wattlock.analysis import estimate, ranking, self_checks, within
+from wattlock.analysis import comparison, estimate, self_checks, within
 from wattlock.analysis.estimate import level_of_a_look
 
 exactly = pytest.approx
@@ -147,7 +147,7 @@ def ranked(logs: Any, cases: list[dict[str, Any]] | None = None, **more: Any) ->
     frames = [summaries(np.atleast_2d(row), [number]) for number, row in enumerate(logs)]
     found = estimate.across_processes(pl.concat(frames), [2], 50.0)
     known = estimate.estimates(cases or [case(number) for number in range(len(logs))], found, CLOCK, {})
-    return ranking.rank(known, found, 0.0, **more)
+    return comparison.rank(known, found, 0.0, **more)
 
 
 def test_the_interval_of_a_ratio_to_the_best_is_that_of_the_fewer_processes() -> None:
@@ -193,7 +193,7 @@ def test_the_p_of_a_difference_of_unlike_cases_equals_one_worked_by_hand() -> No
     # Variances of 5e-5 and 2.25e-4; Welch's freedom is 2.75e-4^2 / (5e-5^2 + 2.25e-4^2 / 3).
     freedom = 7.5625e-8 / (2.5e-9 + 1.6875e-8)
     expected = 2 * stats.t.sf(0.05 / math.sqrt(2.75e-4), freedom)
-    assert ranking.p_of_difference(a, b) == ranking.p_of_difference(b, a) == exactly(expected)
+    assert comparison.p_of_difference(a, b) == comparison.p_of_difference(b, a) == exactly(expected)
 
 
 ROLES: list[dict[str, Any]] = [

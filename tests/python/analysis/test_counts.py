@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from wattlock.analysis import count_orders, counts
+from wattlock.analysis import counts
 
 CASE: dict[str, Any] = {
     "provider": "rustcrypto",
@@ -127,10 +127,10 @@ def test_tau_says_how_alike_two_orders_are() -> None:
     first = estimates(100, 200, 300, 400)
     same, opposite = estimates(10, 20, 30, 40), estimates(4, 3, 2, 1)
     one_pair = estimates(20, 10, 30, 40)
-    taus = [count_orders.agreement(counts.compare(first, one))["tau"][0] for one in (same, opposite, one_pair)]
+    taus = [counts.agreement(counts.compare(first, one))["tau"][0] for one in (same, opposite, one_pair)]
     # One of six pairs the other way round: (5 - 1) / 6.
     assert taus == pytest.approx([1.0, -1.0, 4 / 6])
-    row = count_orders.agreement(counts.compare(first, one_pair)).row(0, named=True)
+    row = counts.agreement(counts.compare(first, one_pair)).row(0, named=True)
     assert (row["ciphers"], row["ordered_by"], row["first_a"], row["first_b"]) == (4, "cycles", "cipher-0", "cipher-1")
     assert (row["tau_low"], row["tau_high"], row["undecided"]) == pytest.approx((4 / 6, 4 / 6, 0))
 
@@ -138,7 +138,7 @@ def test_tau_says_how_alike_two_orders_are() -> None:
 def test_ciphers_within_the_error_are_ties_and_open_a_range_that_holds_tau() -> None:
     # Within 10 % 1000 and 1100 can't be told apart; the other core has them the other way round, far apart.
     compared = counts.compare(estimates(1000, 1100, 3000), estimates(2000, 1000, 4000))
-    row = count_orders.agreement(compared).row(0, named=True)
+    row = counts.agreement(compared).row(0, named=True)
     assert row["undecided"] == 1
     # Two pairs agree; one side tells two pairs apart and the other three.
     assert row["tau"] == pytest.approx(2 / (2 * 3) ** 0.5)
@@ -150,19 +150,19 @@ def test_without_intervals_tau_has_no_range_and_is_that_of_scipy() -> None:
 
     values = (5, 3, 9, 9, 1, 7), (4, 4, 8, 2, 1, 9)
     first, second = (estimates(*side, core_error_percent=None) for side in values)
-    row = count_orders.agreement(counts.compare(first, second)).row(0, named=True)
+    row = counts.agreement(counts.compare(first, second)).row(0, named=True)
     assert row["tau"] == pytest.approx(kendalltau(*values).statistic)
     assert (row["tau_low"], row["tau_high"]) == (None, None)
 
 
 def test_where_a_core_tells_no_two_apart_there_is_no_tau() -> None:
-    row = count_orders.agreement(counts.compare(estimates(100, 101, 102), estimates(1, 2, 3))).row(0, named=True)
+    row = counts.agreement(counts.compare(estimates(100, 101, 102), estimates(1, 2, 3))).row(0, named=True)
     assert (row["tau"], row["tau_low"], row["tau_high"]) == (None, -1.0, 1.0)
 
 
 def test_modes_are_not_ordered_among_each_other() -> None:
     frame = estimates(1, 2, 3, 4).with_columns(mode=pl.Series(["cbc", "cbc", "stream", "stream"]))
-    assert count_orders.agreement(counts.compare(frame, frame)).is_empty()
+    assert counts.agreement(counts.compare(frame, frame)).is_empty()
 
 
 def test_implementations_of_one_run_are_compared_by_their_providers() -> None:
@@ -178,6 +178,6 @@ def test_a_count_above_the_share_is_found_without_an_interval() -> None:
 
 
 def test_of_two_ciphers_no_agreement_is_told_and_without_cycles_instructions_order() -> None:
-    assert count_orders.agreement(counts.compare(estimates(1, 2), estimates(2, 1))).is_empty()
-    found = count_orders.agreement(counts.compare(estimates(1, 2, 3), estimates(None, None, None)))
+    assert counts.agreement(counts.compare(estimates(1, 2), estimates(2, 1))).is_empty()
+    found = counts.agreement(counts.compare(estimates(1, 2, 3), estimates(None, None, None)))
     assert found["ordered_by"].to_list() == ["instructions"]

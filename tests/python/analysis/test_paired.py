@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from support.made_up_batches import batch, frame, header, rounds, summaries
-from wattlock.analysis import pairs, within
+from wattlock.analysis import within
 
 PAIRS = {0: 1}
 LOOKS = [5, 8]
@@ -16,7 +16,7 @@ LOOKS = [5, 8]
 
 def summary(batches: list[dict[str, object]], segments: int = 1) -> pl.DataFrame:
     head = header({0: segments, 1: segments})
-    return pairs.summarise(frame(batches), head, within.summarise(frame(batches), head), PAIRS)
+    return within.summarise_pairs(frame(batches), head, within.summarise(frame(batches), head), PAIRS)
 
 
 def drifting(ratio: float, count: int = 24) -> list[dict[str, object]]:
@@ -89,33 +89,33 @@ def test_a_cut_case_has_the_ratio_of_its_means() -> None:
 def test_processes_that_take_turns_are_paired_in_their_order() -> None:
     rows = summaries(np.log(np.array([[1.0, 9.0, 2.0, 9.0], [9.0, 1.01, 9.0, 2.02]])))
     turns = rows.filter((pl.col("case") == 0) == (pl.col("process") % 2 == 0))
-    found = pairs.beside(turns, PAIRS)
+    found = within.beside(turns, PAIRS)
     assert found["log_ratio"].to_list() == pytest.approx([math.log(1.01)] * 2)
 
 
 def test_the_ratio_of_a_run_is_of_either_side_and_needs_two_processes() -> None:
     row = {"first": 0, "second": 1, "error": 0.0001, "visits": 24}
-    rows = pl.DataFrame([row | {"process": number, "log_ratio": 0.01} for number in range(2)]).select(*pairs.SCHEMA)
-    assert pairs.ratios(rows.head(1), LOOKS) == {}
-    found = pairs.ratios(rows, LOOKS)
-    assert found[0, 1] == pairs.ratio_over_processes([0.01] * 2, [0.0001] * 2, 0.025)
+    rows = pl.DataFrame([row | {"process": number, "log_ratio": 0.01} for number in range(2)]).select(*within.SCHEMA)
+    assert within.ratios(rows.head(1), LOOKS) == {}
+    found = within.ratios(rows, LOOKS)
+    assert found[0, 1] == within.ratio_over_processes([0.01] * 2, [0.0001] * 2, 0.025)
     assert found[1, 0] == (-found[0, 1][0], found[0, 1][1])
 
 
 def test_a_process_that_kept_little_weighs_little() -> None:
     values, errors = [0.01, 0.0101, 0.0099, 0.01, 0.05], [0.0002] * 4 + [0.03]
-    mean, half_width = pairs.ratio_over_processes(values, errors, 0.05)
+    mean, half_width = within.ratio_over_processes(values, errors, 0.05)
     assert mean == pytest.approx(0.01, abs=1e-4)
     assert half_width < 0.002
 
 
 def test_all_intervals_of_a_pair_together_hold_its_ratio_in_95_of_a_hundred() -> None:
-    values = np.random.default_rng(2).standard_normal((20_000, pairs.LOOKS[-1]))
-    means = {look: values[:, :look].mean(axis=1) for look in pairs.LOOKS}
-    errors = {look: values[:, :look].std(axis=1, ddof=1) / math.sqrt(look) for look in pairs.LOOKS}
-    (level,) = pairs.LEVELS.values()
-    bounds = {look: stats.t.ppf(1 - level / 2, look - 1) * errors[look] for look in pairs.LOOKS}
-    missed = np.any([np.abs(means[look]) > bounds[look] for look in pairs.LOOKS], axis=0).mean()
+    values = np.random.default_rng(2).standard_normal((20_000, within.LOOKS[-1]))
+    means = {look: values[:, :look].mean(axis=1) for look in within.LOOKS}
+    errors = {look: values[:, :look].std(axis=1, ddof=1) / math.sqrt(look) for look in within.LOOKS}
+    (level,) = within.LEVELS.values()
+    bounds = {look: stats.t.ppf(1 - level / 2, look - 1) * errors[look] for look in within.LOOKS}
+    missed = np.any([np.abs(means[look]) > bounds[look] for look in within.LOOKS], axis=0).mean()
     assert missed == pytest.approx(0.05, abs=0.004)
 
 
@@ -124,12 +124,12 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int) -> None:
     generator, missed, tries = np.random.default_rng(11), 0, 2000
     for _ in range(tries):
         values = generator.normal(0.01, 0.002, count)
-        mean, half_width = pairs.ratio_over_processes(list(values), [0.001] * count, 0.05)
+        mean, half_width = within.ratio_over_processes(list(values), [0.001] * count, 0.05)
         missed += abs(mean - 0.01) > half_width
     assert missed / tries < 0.05 + 3 * math.sqrt(0.05 * 0.95 / tries)
 
 
 def test_a_process_of_as_many_visits_as_places_leans_on_the_others() -> None:
-    errors = pairs.leant([0.0, 0.005, 0.005, 0.005], [4, 24, 24, 24])
+    errors = within.leant([0.0, 0.005, 0.005, 0.005], [4, 24, 24, 24])
     assert errors[0] == pytest.approx(0.005 * math.sqrt(24 / 4))
     assert errors[1:] == pytest.approx([0.005] * 3)

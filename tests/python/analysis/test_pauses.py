@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from support.made_up_batches import Numbers, case, summaries
-from wattlock.analysis import comparison, estimate, ranking
+from wattlock.analysis import comparison, estimate
 from wattlock.report.run_answer import after_pause
 
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
@@ -32,7 +32,7 @@ def test_a_case_after_a_pause_has_a_ratio_to_its_steady_twin_and_none_without_a_
 
 def test_a_first_call_after_a_pause_is_never_ranked_with_calls_one_after_another() -> None:
     estimates, across = found(TWINS[:2], 0.0, 1.0)
-    ranked = ranking.rank(estimates, across, 0.0)
+    ranked = comparison.rank(estimates, across, 0.0)
     assert ranked.select("readiness", "tie_group").rows() == [("after-pause", 1), ("steady", 1)]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from support.made_up_batches import Numbers, case, summaries
-from wattlock.analysis import estimate, ranking
+from wattlock.analysis import comparison, estimate
 
 CLOCK: dict[str | None, estimate.CanaryClock] = {None: estimate.CanaryClock(12_000.0, 36_000, 2.9, 3.0, 3.1)}
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)
@@ -25,7 +25,7 @@ def ranked(
     """The ranking of cases from the logs of what their processes measured, shape (cases, processes)."""
     across = estimate.across_processes(summaries(logs), [logs.shape[1]], 1.0)
     known = cases or [case(number) for number in range(len(logs))]
-    return ranking.rank(estimate.estimates(known, across, CLOCK, more.get("failures", {})), across, copies)
+    return comparison.rank(estimate.estimates(known, across, CLOCK, more.get("failures", {})), across, copies)
 
 
 def steady(*shifts: float) -> Numbers:
@@ -39,23 +39,23 @@ def ties(found: pl.DataFrame) -> list[tuple[int, int]]:
 
 def test_holm_equals_an_example_worked_by_hand() -> None:
     # In order 0.005, 0.01, 0.03, 0.04: times 4, 3, 2, 1 are 0.02, 0.03, 0.06, 0.04, and none is below the one before.
-    assert ranking.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert comparison.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 @given(P_VALUES)
 def test_an_adjusted_p_is_never_below_the_raw_one_nor_above_one(p_values: list[float]) -> None:
-    assert all(raw <= adjusted <= 1 for raw, adjusted in zip(p_values, ranking.holm(p_values), strict=True))
+    assert all(raw <= adjusted <= 1 for raw, adjusted in zip(p_values, comparison.holm(p_values), strict=True))
 
 
 @given(P_VALUES)
 def test_holm_keeps_the_order(p_values: list[float]) -> None:
-    pairs = sorted(zip(p_values, ranking.holm(p_values), strict=True))
+    pairs = sorted(zip(p_values, comparison.holm(p_values), strict=True))
     assert [adjusted for _, adjusted in pairs] == sorted(adjusted for _, adjusted in pairs)
 
 
 @given(st.floats(0, 1))
 def test_one_comparison_needs_no_adjustment(p_value: float) -> None:
-    assert ranking.holm([p_value]) == [p_value]
+    assert comparison.holm([p_value]) == [p_value]
 
 
 def test_the_p_of_a_difference_is_that_of_welch() -> None:
@@ -63,12 +63,12 @@ def test_the_p_of_a_difference_is_that_of_welch() -> None:
     a, b = draw.normal(0, 0.01, 5), draw.normal(0.01, 0.03, 12)
     first, second = ({"log_canaries": x.mean(), "deviation": x.std(ddof=1), "processes": len(x)} for x in (a, b))
     expected = stats.ttest_ind(a, b, equal_var=False).pvalue
-    assert ranking.p_of_difference(first, second) == pytest.approx(expected, rel=1e-9)
+    assert comparison.p_of_difference(first, second) == pytest.approx(expected, rel=1e-9)
 
 
 def test_cases_that_never_scatter_differ_where_they_are_not_equal() -> None:
     a, b = ({"log_canaries": x, "deviation": 0.0, "processes": 5} for x in (0.0, 0.1))
-    assert (ranking.p_of_difference(a, b), ranking.p_of_difference(a, a)) == (0.0, 1.0)
+    assert (comparison.p_of_difference(a, b), comparison.p_of_difference(a, a)) == (0.0, 1.0)
 
 
 def test_ciphers_that_are_far_apart_are_ranked_the_cheapest_first() -> None:
@@ -110,7 +110,7 @@ def test_cases_without_a_number_to_believe_are_not_ranked() -> None:
     found = ranked(steady(0.0, 1.0, 2.0), failures={1: "no such key"})
     assert ties(found) == [(0, 1), (2, 2)]
     invalid = estimate.across_processes(summaries(steady(0.0), log_half=steady(0.1)), [5], 1.0)
-    assert ranking.rank(estimate.estimates([case(0)], invalid, CLOCK, {}), invalid, 0.0).is_empty()
+    assert comparison.rank(estimate.estimates([case(0)], invalid, CLOCK, {}), invalid, 0.0).is_empty()
 
 
 def test_one_process_is_not_ranked() -> None:
@@ -120,7 +120,7 @@ def test_one_process_is_not_ranked() -> None:
 @pytest.mark.parametrize("cases", [[], [case(0), case(1)]])
 def test_a_run_in_which_nothing_was_measured_has_an_empty_ranking(cases: list[dict[str, Any]]) -> None:
     across = estimate.across_processes(summaries(steady(0.0)).clear(), [5], 1.0)
-    found = ranking.rank(estimate.estimates(cases, across, CLOCK, {}), across, 0.0)
+    found = comparison.rank(estimate.estimates(cases, across, CLOCK, {}), across, 0.0)
     assert found.is_empty()
     assert found.columns == ranked(steady(0.0)).columns
 

@@ -11,7 +11,7 @@ import pytest
 from support.links import TOOLBOX, described
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.link import durations, layers, ledger, scenario
+from wattlock.link import durations, ledger, scenario
 from wattlock.link.wifi import evaluate
 
 
@@ -77,70 +77,70 @@ def test_the_explanation_is_printed_with_its_caveat(capsys: pytest.CaptureFixtur
 
 
 @cache
-def asked_layers() -> list[layers.Layer]:
+def asked_layers() -> list[durations.Layer]:
     """Of the tables' layers those of 802.11b with a long preamble and of 802.11g alone."""
-    keys = [key for key in layers.requested(None) if key[0] in {"802.11b, long preamble", "802.11g alone"}]
-    return layers.layers(keys, evaluate([key[-1] for key in keys], TOOLBOX, {}))
+    keys = [key for key in durations.requested(None) if key[0] in {"802.11b, long preamble", "802.11g alone"}]
+    return durations.layers(keys, evaluate([key[-1] for key in keys], TOOLBOX, {}))
 
 
 def test_the_ratios_of_the_tables_are_those_that_the_paper_prints() -> None:
-    cells, _ = durations.printed(layers.PAPER)
-    found = {ratio.name: layers.printed(cells, ratio) for ratio in layers.RATIOS}
+    cells, _ = durations.printed(durations.PAPER)
+    found = {ratio.name: durations.printed_ratio(cells, ratio) for ratio in durations.RATIOS}
     assert found["BSS / ad hoc"] == pytest.approx((12.21 / 8.27, 43.24 / 27.67))
     assert found["WEP / open"] == pytest.approx((8.35 / 8.27, 28.22 / 27.67))
     assert found["TKIP / open"] == pytest.approx((17.71 / 16.1, 13.7 / 12.21))
 
 
 def test_a_ratio_of_the_tables_is_as_exact_as_their_hundredths_of_a_second() -> None:
-    cells, _ = durations.printed(layers.PAPER)
-    through = layers.RATIOS[0]
+    cells, _ = durations.printed(durations.PAPER)
+    through = durations.RATIOS[0]
     # 12.21 s over 8.27 s is the coarsest: 12.215 over 8.265 is 1.4779 for 1.4764.
-    assert layers.rounding(cells, through) == pytest.approx(12.215 / 8.265 - 12.21 / 8.27)
+    assert durations.rounding(cells, through) == pytest.approx(12.215 / 8.265 - 12.21 / 8.27)
     full = next(layer for layer in asked_layers() if layer.name == "802.11g alone, UDP, full packets")
     ad_hoc_s = full.seconds("adhoc_open") or 0.0
 
-    def with_ratio(value: float) -> layers.Layer:
+    def with_ratio(value: float) -> durations.Layer:
         through_ap = full.answers["bss_open"]._replace(duration_ns=round(value * ad_hoc_s * 1e9))
         return full._replace(answers={**full.answers, "bss_open": through_ap})
 
     for value, is_given in ((1.5644, True), (1.5646, False), (1.4750, True), (1.4740, False)):
-        assert layers.gives(with_ratio(value), through, cells) is is_given, value
+        assert durations.gives(with_ratio(value), through, cells) is is_given, value
 
 
 def test_802_11g_gives_the_papers_ratio_of_an_access_point_and_802_11b_twice_the_time() -> None:
-    cells, _ = durations.printed(layers.PAPER)
+    cells, _ = durations.printed(durations.PAPER)
     by_layer = {layer.name: layer for layer in asked_layers()}
-    through, wep, tkip, _ = layers.RATIOS
-    assert layers.gives(by_layer["802.11g alone, TCP, packets of 1024 octets"], through, cells)
+    through, wep, tkip, _ = durations.RATIOS
+    assert durations.gives(by_layer["802.11g alone, TCP, packets of 1024 octets"], through, cells)
     # 1.564 for 43.24 s over 27.67 s, 1.5627.
-    assert layers.gives(by_layer["802.11g alone, UDP, full packets"], through, cells)
+    assert durations.gives(by_layer["802.11g alone, UDP, full packets"], through, cells)
     for name, layer in by_layer.items():
         if name.startswith("802.11b"):
             assert 1.9 < (layer.ratio(through) or 0) < 2.1
         # Protection is octets: a tenth more time is more than it can be.
         assert 0.99 < (layer.ratio(wep) or 0) < 1.02
         assert 0.99 < (layer.ratio(tkip) or 0) < 1.03
-        assert not layers.gives(layer, tkip, cells)
+        assert not durations.gives(layer, tkip, cells)
 
 
 def test_the_tables_are_told_as_one_layer_would_give_them_and_what_it_would_not() -> None:
-    cells, _ = durations.printed(layers.PAPER)
-    near = layers.nearest(asked_layers(), cells)
+    cells, _ = durations.printed(durations.PAPER)
+    near = durations.nearest(asked_layers(), cells)
     assert near.phy == "802.11g alone"
-    found = layers.table_rows(near, cells)
+    found = durations.table_rows(near, cells)
     assert len(found) == 15
     for row in found:
         if row["condition"] == "adhoc_open":
             assert row["air_s"] == pytest.approx(row["paper_s"])
-    said = layers.sentences(asked_layers(), cells)
+    said = durations.sentences(asked_layers(), cells)
     assert any(one.startswith("TKIP / open") and "no mechanism of the air" in one for one in said)
     assert any("9 of 90 durations" in one for one in said)
 
 
 def test_the_work_a_packet_that_a_ratio_lacks_gives_it_as_work_of_the_access_point() -> None:
     layer = next(one for one in asked_layers() if one.name == "802.11g alone, UDP, full packets")
-    tkip = layers.RATIOS[2]
-    us = layers.missing_us(layer, tkip, 1.11)
+    tkip = durations.RATIOS[2]
+    us = durations.missing_us(layer, tkip, 1.11)
     changes = layer.answers["bss_tkip"].named.changed | {"host.access_point_us": us}
     slower = described("bss-tkip", changes, allow_assumed=True)
     assert slower.duration_ns / layer.answers["bss_open"].duration_ns == pytest.approx(1.11, rel=1e-6)
@@ -155,7 +155,7 @@ def test_a_transfer_that_loses_too_much_has_no_duration_to_compare() -> None:
     )
     assert layer.seconds("adhoc_poor") is not None
     assert cut.seconds("adhoc_poor") is None
-    assert cut.ratio(layers.RATIOS[3]) is None
+    assert cut.ratio(durations.RATIOS[3]) is None
 
 
 def test_a_scenario_that_is_printed_can_be_run_from_a_file(

@@ -298,7 +298,7 @@ STATED = [
     ("lies beyond 0.5 %", "python/wattlock/analysis/estimate.py", "LINEARITY_BOUND = 0.005"),
     ("excludes the truth, by more than 0.3 %", "python/wattlock/analysis/self_checks.py", "MISS = 0.003"),
     ("is wider than ±0.5 %", "python/wattlock/analysis/self_checks.py", "MATTERS = 0.005"),
-    ("the greater of 0.5 %", "python/wattlock/analysis/ranking.py", "SMALLEST_CLAIM = 0.005"),
+    ("the greater of 0.5 %", "python/wattlock/analysis/comparison.py", "SMALLEST_CLAIM = 0.005"),
     ("After 5, 8, 12, 20 and 30 processes", "python/wattlock/study/study.py", "default=[5, 8, 12, 20, 30]"),
 ]
 

@@ -14,10 +14,10 @@ from sqlalchemy import text
 
 from support.labs import COUNTED, asking, filled, hash_of, listening
 from wattlock.errors import StoreError
-from wattlock.lab import audit, doors, tokens
-from wattlock.lab.audit import Audit
+from wattlock.lab import doors, log_page, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.doors import Pace
+from wattlock.lab.log_page import Audit
 from wattlock.lab.tokens import By, Scope
 
 HASH = hash_of(COUNTED / "m4")
@@ -139,7 +139,7 @@ def test_lines_that_could_not_be_written_are_written_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("wattlock.lab.database.LONGEST_WAIT_s", 0.05)
-    monkeypatch.setattr(audit, "MOST_WAITING", 3)
+    monkeypatch.setattr(log_page, "MOST_WAITING", 3)
     lab = Collection.open(tmp_path)
     log = Audit(lab.engine)
     with locked(lab):

@@ -11,19 +11,20 @@ from support.counted_runs import C3, M0PLUS, M4, M4_PART, STUDY, Replayed
 from support.papers_counted import counted, counted_world
 from support.papers_evidence import KINDS, PAPERS, Kind, row, run_of
 from wattlock.errors import InputError, StoreError
-from wattlock.papers.counted_claims import (
+from wattlock.papers.themes import JUDGES, judge_all
+from wattlock.papers.verdicts import (
     ANSWERS,
     NO_CYCLES,
     NOT_COUNTABLE,
+    SCHEMA,
     Answer,
     CoreAnswer,
     CoreJudged,
     answer,
     countable,
     judge_counted,
+    table,
 )
-from wattlock.papers.themes import JUDGES, judge_all
-from wattlock.papers.verdicts import SCHEMA, table
 from wattlock.run.begin import measure
 
 COUNTABLE = [claim.id for claim in countable(PAPERS)]

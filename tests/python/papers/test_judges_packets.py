@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from support.papers_evidence import PAPERS, about, nothing, row, run_of
-from wattlock.papers.captured import _at_rank, _wilson
 from wattlock.papers.implementations import CONSTANT_TIME, ERA
 from wattlock.papers.judge import Capture, Evidence, Judgement, Security
+from wattlock.papers.packet_sizes import _at_rank, _wilson
 from wattlock.papers.themes import JUDGES
 
 Rows = list[dict[str, Any]]

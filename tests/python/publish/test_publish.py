@@ -23,8 +23,7 @@ from wattlock.errors import InputError, StoreError
 from wattlock.publish import signed_set
 from wattlock.publish.citation import Citation
 from wattlock.publish.minisign import SecretKey
-from wattlock.publish.set_page import OfOthers, SetRun, SignedSet, set_page
-from wattlock.publish.set_table import EBACS_B, set_tables
+from wattlock.publish.set_page import EBACS_B, OfOthers, SetRun, SignedSet, set_page, set_tables
 from wattlock.store import RunFolder
 from wattlock.study import load
 

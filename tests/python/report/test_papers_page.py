@@ -23,13 +23,13 @@ from support.counted_runs import M0PLUS, M4
 from support.papers_run import PAPERS, material
 from support.tools import missing
 from support.tree import TESTS
-from wattlock.papers.counted_claims import CoreJudged, judge_counted
 from wattlock.papers.implementations import ERA
 from wattlock.papers.judge import DECIDED, OPEN, Basis, Effect, Evidence, failing
 from wattlock.papers.literature import THEMES
 from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import headlines
 from wattlock.papers.themes import JUDGES, judge_all, show_all
+from wattlock.papers.verdicts import CoreJudged, judge_counted
 from wattlock.report.papers_page import LONG_LETTERS, JudgedRuns, counts, exhibit_name, papers_page
 from wattlock.report.verdict_table import SHORT, amounts, by_names, strip
 

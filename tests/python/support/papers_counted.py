@@ -5,8 +5,8 @@ from typing import Any
 import polars as pl
 
 from support.papers_evidence import GHZ, PAPERS
-from wattlock.papers.counted_claims import MACHINE, CountedEvidence
 from wattlock.papers.judge import Evidence
+from wattlock.papers.verdicts import MACHINE, CountedEvidence
 
 CORE = "cortex-m4"
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from wattlock.analysis.comparison import GROUP
 from wattlock.analysis.estimate import CanaryClock
-from wattlock.analysis.ranking import GROUP
 from wattlock.analysis.self_checks import Verdict
 from wattlock.energy.device_cards import Device
 from wattlock.energy.device_cards import load as load_card

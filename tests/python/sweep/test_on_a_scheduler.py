@@ -17,7 +17,7 @@ from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.link import ns3
 from wattlock.link.ns3 import EXTRA
-from wattlock.sweep import plan, workers
+from wattlock.sweep import chunks, plan
 from wattlock.sweep.answers import answered
 from wattlock.targets import cluster as scheduling
 from wattlock.targets.toolbox import builds
@@ -85,7 +85,7 @@ def test_a_worker_that_differs_is_refused_by_its_name_and_nothing_is_kept_of_it(
         return builds(own) | {"network": "0" * 64}
 
     other.cache_clear = lambda: None  # type: ignore[attr-defined]
-    monkeypatch.setattr(workers, "_builds", other)
+    monkeypatch.setattr(chunks, "_builds", other)
     with scheduler(1) as found:
         error, hint = refused(capsys, found.scheduler_address, 13)
     assert error.startswith("error: worker ")
@@ -144,7 +144,7 @@ def test_where_a_worker_fails_what_was_answered_is_kept_and_this_machine_goes_on
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(scheduling, "AT_A_TIME", 1)
-    monkeypatch.setattr(workers, "AT_A_TIME", 1)
+    monkeypatch.setattr(chunks, "AT_A_TIME", 1)
 
     def fails(of: plan.SweepPlan, chunk: plan.Chunk) -> Any:
         if chunk.number == 2:
@@ -152,10 +152,10 @@ def test_where_a_worker_fails_what_was_answered_is_kept_and_this_machine_goes_on
         return answered(of, chunk)
 
     with scheduler(1) as found:
-        monkeypatch.setattr(workers, "answered", fails)
+        monkeypatch.setattr(chunks, "answered", fails)
         error, hint = refused(capsys, found.scheduler_address, 13)
     assert "the worker's disk is gone" in error
     assert hint == "hint: what was answered is kept; the same command, with --scheduler or without, goes on"
     assert sorted(path.name for path in Path("out/chunks").iterdir()) == ["000000.parquet", "000001.parquet"]
-    monkeypatch.setattr(workers, "answered", answered)
+    monkeypatch.setattr(chunks, "answered", answered)
     assert swept("sweep.toml", "out", "--workers", "1") == swept("sweep.toml", "alone", "--workers", "1")
