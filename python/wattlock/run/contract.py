@@ -20,7 +20,7 @@ from wattlock.definitions.constants import constant
 from wattlock.errors import ProbeError
 from wattlock.store import RunFolder
 from wattlock.store.bounds import NotARecord
-from wattlock.store.record_schema import KNOWN, fault, kinds
+from wattlock.store.record_schema import SCHEMA, fault, kinds
 from wattlock.store.records import Other, parse
 from wattlock.targets.target import LimitExceeded, Limits
 
@@ -186,9 +186,8 @@ class Contract:
                 self._judge_count(record)
 
     def _judge_schema(self, record: Mapping[str, Any]) -> None:
-        if record["kind"] == "header" and record.get("schema") not in KNOWN:
-            known = ", ".join(map(str, KNOWN))
-            raise self._broken(f"wrote records of schema {record.get('schema')!r}, this wattlock reads {known}")
+        if record["kind"] == "header" and record.get("schema") != SCHEMA:
+            raise self._broken(f"wrote records of schema {record.get('schema')!r}, this wattlock reads {SCHEMA}")
         if (wrong := fault(record)) is not None:
             raise self._broken(f"wrote a {record['kind']} that is not as the schema has it: {wrong}")
         if record["process"] != self.process:

@@ -15,18 +15,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 2
-"""The version of records that this wattlock writes; `SCHEMA` of the probe."""
-
-KNOWN = (1, 2)
-"""The versions that it reads."""
+"""The version of records that this wattlock reads and writes; `SCHEMA` of the probe."""
 
 
 def check_version(run: str, version: object) -> None:
     """Raises StoreError where records of `version` can't be read; `run` is named in it."""
-    if type(version) is not int or version not in KNOWN:  # 2.0 and true would pass for numbers
-        known = ", ".join(map(str, KNOWN))
+    if type(version) is not int or version != SCHEMA:  # 2.0 would pass for a number
         hint = "the wattlock that wrote it, or a newer one, reads it"
-        raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {known}", hint=hint)
+        raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {SCHEMA}", hint=hint)
 
 
 @cache

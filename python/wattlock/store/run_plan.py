@@ -16,7 +16,7 @@ from typing import Any
 from wattlock.definitions import suggestion
 from wattlock.definitions.constants import contract
 from wattlock.errors import StoreError
-from wattlock.store import bounds, schema_1
+from wattlock.store import bounds
 from wattlock.store.bounds import NotARecord
 from wattlock.store.record_schema import SCHEMA, check_version, fault_by
 from wattlock.study import Case, InputFile, Study
@@ -104,8 +104,6 @@ def read(folder: Path) -> list[dict[str, Any]]:
     if not lines or lines[0].get("kind") != "study":
         raise _damaged(folder, 1, "does not hold the study")
     check_version(str(folder), lines[0].get("schema"))
-    if lines[0]["schema"] == schema_1.VERSION:
-        lines = [json.loads(line) for line in schema_1.lines(text).splitlines()]
     if (found := fault(lines)) is not None:
         raise StoreError(f"run {folder}: {NAME}: {found}", hint=CHANGED)
     if any(line["kind"] == "sum" for line in lines) and not is_summed(text):
