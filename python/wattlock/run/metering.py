@@ -20,7 +20,7 @@ from wattlock.errors import EvidenceError, ProbeError
 from wattlock.run import shards
 from wattlock.run.process import Bench, carry_out, inquire, records_in
 from wattlock.run.shards import Order
-from wattlock.store.records import record_of
+from wattlock.store.record_schema import record_of
 from wattlock.study import Case
 from wattlock.study.cases import core_classes_of
 from wattlock.targets import Target

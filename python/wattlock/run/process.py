@@ -17,7 +17,7 @@ from wattlock.errors import ProbeError
 from wattlock.run.contract import GO_ON, Contract, left_out_where_broken
 from wattlock.run.shards import Order
 from wattlock.store import RunFolder
-from wattlock.store.records import record_of
+from wattlock.store.record_schema import record_of
 from wattlock.targets import Target
 from wattlock.targets.target import complaint_in, hint_in
 

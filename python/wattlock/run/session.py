@@ -23,7 +23,7 @@ from wattlock.run.process import Bench, inquire
 from wattlock.run.shards import Order
 from wattlock.run.timing import HALVES, Progress, Timing
 from wattlock.store import RunFolder
-from wattlock.store.records import record_of
+from wattlock.store.record_schema import record_of
 from wattlock.study import Case, InputFile, Study
 from wattlock.study.cases import core_classes_of
 from wattlock.study.samples import SAMPLES, grow

@@ -23,7 +23,8 @@ from wattlock.run import shards, validity
 from wattlock.run.keep_trying import KeepTrying
 from wattlock.run.process import Bench, carry_out
 from wattlock.run.shards import Order
-from wattlock.store.records import is_timed, record_of
+from wattlock.store.record_schema import record_of
+from wattlock.store.records import is_timed
 from wattlock.study import Case, Study
 
 DISTURBED_SHARE = 0.5

@@ -26,7 +26,7 @@ from wattlock.errors import StoreError
 from wattlock.store import bounds, run_plan
 from wattlock.store.bounds import LONGEST_LINE_B, NotARecord, weigh
 from wattlock.store.disk import PART, named, settle, sync, write_whole
-from wattlock.store.record_schema import check_version, fault, required_columns
+from wattlock.store.record_schema import check_version, required_columns
 from wattlock.store.records import BATCH, Other, Recovery, parse, slice_columns
 from wattlock.study import Case
 from wattlock.study.cases import sha256
@@ -189,8 +189,6 @@ class Index:
         self.others.append(other)
         if other.kind == "header":
             check_version(str(self.folder), record.get("schema"))
-        if (wrong := fault(record)) is not None:
-            raise self._damaged(f"a {other.kind} record of {file} is not as the schema has it: {wrong}")
         process = record.get("process", -1)
         match other.kind:
             case "header" if process in self._began:

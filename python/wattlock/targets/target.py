@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple, NoReturn, Protocol
 
 from wattlock.definitions.constants import contract
 from wattlock.errors import DiskFull, EvidenceError, InputError, ProbeError, WayError
-from wattlock.store.record_schema import fault_by
+from wattlock.store.record_schema import judge_of
 
 
 class Target(Protocol):
@@ -172,7 +172,7 @@ def ask_facts(start: Callable[..., tuple[int, bytes]], who: str) -> Facts:
     written: list[bytes] = []
     code, complaints = start(["facts"], b"", LIMITS, written.append, who=f"{who} facts")
     told: Any = read(written, json.loads, code, complaints, f"{who} facts")
-    wrong = fault_by(told, contract()["facts"]) if isinstance(told, dict) else "it is no object"
+    wrong = judge_of(contract()["facts"])(told)
     if code or wrong is not None:
         raise ProbeError(f"{who} facts: {wrong or f'exit code {code}'}", hint="`make setup` builds the probe anew")
     sha256, usable = told["build"].get("executable_sha256"), told["processors"]
