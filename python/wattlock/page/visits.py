@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattlock.errors import InputError, ProbeError, WattlockError, WayError
 from wattlock.run import begin
+from wattlock.run.begin import Silent
 from wattlock.run.discharge import DischargePlan
 from wattlock.run.result import Result, read
-from wattlock.run.session import Silent
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.targets.target import CoreClass, Facts, LimitExceeded, Limits, patience

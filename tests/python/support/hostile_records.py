@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from support.virtual_runs import case_of
-from wattlock.run import shards
+from wattlock.run.process import VISITS, Order
 
 Records = list[dict[str, Any]]
 Kind = tuple[Callable[[Records], list[Any]], str]
@@ -19,8 +19,8 @@ CASES = [case_of(0, "aes128-cbc"), case_of(1, "des-cbc")]
 
 
 def plan_of(process: int) -> list[dict[str, Any]]:
-    visits = dict.fromkeys((0, 1), shards.VISITS)
-    return list(shards.Order(process, 3, CASES, None, visits=visits).plan({}))
+    visits = dict.fromkeys((0, 1), VISITS)
+    return list(Order(process, 3, CASES, None, visits=visits).plan({}))
 
 
 def of(kind: str, path: str, value: object) -> Callable[[Records], list[Any]]:
