@@ -78,13 +78,13 @@ def _row(name: str, entry: Described | None) -> dict[str, Any]:
         facts = chosen(name).facts()
     except WattlockError as error:
         return row | {"missing": f"{error.message}; {error.hint}" if error.hint else error.message}
-    told = facts.told
+    answer = facts.answer
     return row | {
         "isa": facts.isa,
-        "processor": told.get("model_name"),
+        "processor": answer.get("model_name"),
         "cores": ", ".join(f"{len(one.processors)} {one.name or 'alike'}" for one in facts.core_classes),
-        "system": f"{told['kernel']['os']} {told['kernel'].get('release') or ''}".strip(),
-        "clock": told["clocks"]["counter"],
+        "system": f"{answer['kernel']['os']} {answer['kernel'].get('release') or ''}".strip(),
+        "clock": answer["clocks"]["counter"],
         "emulated": facts.emulator,
         "missing": facts.out_of_step(),
     }

@@ -105,7 +105,7 @@ class PageTarget:
         """What is true of the browser."""
         step_ns = self.device["step_ns"]
         by_steps_ns = min(LONGEST_BATCH_NS, BATCH_STEPS * step_ns)
-        told = {
+        answer = {
             "model_name": self.device["model"],
             "kernel": {"os": self.device["platform"], "release": self.device["platform_version"]},
             "clocks": {"counter": "performance.now()"},
@@ -115,7 +115,7 @@ class PageTarget:
             isa="wasm32",
             processors=(),
             core_classes=(CoreClass(None, None, ()),),
-            told=told,
+            answer=answer,
             batch_ns=BATCH_NS if self.device["has_ticker"] else by_steps_ns,
             self_check_B=SELF_CHECK_B,
         )

@@ -417,9 +417,9 @@ def _same_machine(folder: RunFolder, facts: Facts) -> None:
     header = next(iter(folder.headers()), None)
     if header is None:
         return
-    was, told = header["fingerprint"], facts.told
+    was, answer = header["fingerprint"], facts.answer
     known = (was["hardware"].get("model_name"), was["kernel"].get("release"))
-    for before, now in zip(known, (told.get("model_name"), told.get("kernel", {}).get("release")), strict=True):
+    for before, now in zip(known, (answer.get("model_name"), answer.get("kernel", {}).get("release")), strict=True):
         if before is not None and now is not None and before != now:
             what = f"run {folder.path}: was begun on {before}, this is {now}"
             raise StoreError(what, hint="one run is of one machine: go on there, or start a new run here")
@@ -526,7 +526,7 @@ def forecast(
     """Prepares each case once, which tells how often its input is cut, and adds up the batches."""
     start, visits = time.monotonic(), {case.case: process.first_visits(case) for case in cases}
     a_process = 0.0
-    for number, group in enumerate(process.split(cases, seed=0, own=libraries or ())):
+    for number, group in enumerate(process.split(cases, seed=0, libraries=libraries or ())):
         order = Order(number, number, group, None, visits=visits)
         header = record_of(inquire(target, order, files, libraries).split(b"\n", 1)[0])
         for case in header["cases"]:

@@ -10,7 +10,7 @@ import math
 import random
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import product
@@ -524,16 +524,15 @@ def bounds_of_visits(segments: int) -> tuple[int, int, int]:
 
 
 def split(
-    cases: Sequence[Case], seed: int, own: Iterable[str] = (), pairs: Mapping[int, int] | None = None
+    cases: Sequence[Case], seed: int, libraries: Collection[str] = (), pairs: Mapping[int, int] | None = None
 ) -> list[list[Case]]:
     """Shards of about equal size, at most `SHARD_CASES` each and of one kind of core, drawn anew for each seed.
 
     Cases in main memory hold 128 MiB each: a process has at most `SHARD_MEMORY_CASES` of them.
 
-    * `own`: libraries of the user's own, each of which has shards of its own: one that crashes takes no other with it.
+    * `libraries`: the user's own, each of which has shards of its own: one that crashes takes no other with it.
     * `pairs`: the second case of each first, which is in the same shard.
     """
-    libraries = list(own)
     groups = []
     for core_class in core_classes_of(cases):
         alike = [case for case in cases if case.core_class == core_class]
