@@ -30,7 +30,8 @@ import polars as pl
 
 from wattlock.analysis import estimate, within
 from wattlock.errors import WattlockError
-from wattlock.run import process, shards
+from wattlock.run import process
+from wattlock.run.process import BATCH_NS, LEAST_VISITS, SELF_CHECKS, Order, self_checks
 from wattlock.study import Case
 from wattlock.targets import local
 
@@ -130,7 +131,7 @@ class Process:
         step = pl.col("ticks") / pl.col("calls") * (pl.col("calls") // 16).clip(1)
         warm = (pl.lit(WARM_NS * ticks_per_ns) / step).ceil() * step
         is_visit = (pl.col("segment") == 0) & (pl.col("attempt") == 0)
-        of_study = self.batches.filter(pl.col("case") < len(self.header["cases"]) - len(shards.SELF_CHECKS))
+        of_study = self.batches.filter(pl.col("case") < len(self.header["cases"]) - len(SELF_CHECKS))
         ticks = of_study.select((pl.sum_horizontal("ticks", *edges) + warm * is_visit).sum()).item()
         return float(ticks / ticks_per_ns / 1e9 / 2)
 
@@ -193,25 +194,25 @@ class Engine:
         self.machine.learn(header)
         segments = {case["case"]: case["segments"] for case in header["cases"]}
         # The least warm-up is one segment, which is about a batch.
-        warm = {number: shards.BATCH_NS if count > 1 else WARM_NS for number, count in segments.items()}
-        a_visit = {number: warm[number] + count * (shards.BATCH_NS + EDGES_NS) for number, count in segments.items()}
+        warm = {number: BATCH_NS if count > 1 else WARM_NS for number, count in segments.items()}
+        a_visit = {number: warm[number] + count * (BATCH_NS + EDGES_NS) for number, count in segments.items()}
         large = 1 - SMALL_SHARE if self.per_byte else 1
         shares = {case.case: large if case.payload_B == MESSAGE_B else SMALL_SHARE for case in self.cases}
         # A case that is not cut has half batches too: one for six visits.
         halves = {number: 1.1 if segments[number] == 1 else 1 for number in shares}
         return {
-            number: max(shards.LEAST_VISITS, int(CASE_NS * share / a_visit[number] / halves[number]))
+            number: max(LEAST_VISITS, int(CASE_NS * share / a_visit[number] / halves[number]))
             for number, share in shares.items()
         }
 
     def _process(self, visits: dict[int, int], *, measured: bool) -> Process:
         self.number += 1
-        order = shards.Order(
+        order = Order(
             self.number,
             random.getrandbits(63),
             self.cases,
             next(iter(self.machine.processors), None),
-            shards.self_checks(len(self.cases)) if measured else [],
+            self_checks(len(self.cases)) if measured else [],
             visits,
             self.machine.quiet_ppm,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.run import process, shards
+from wattlock.run import process
 from wattlock.store.record_schema import SCHEMA
 from wattlock.targets import local
 
@@ -53,7 +53,7 @@ def measure(cases: Sequence[Timed], machine: Machine) -> tuple[dict[str, Any], p
             "seed": random.getrandbits(63),
             "cpu": None,
             "rounds": VISITS,
-            "batch_ns": shards.BATCH_NS,
+            "batch_ns": process.BATCH_NS,
             "quiet_ppm": machine.quiet_ppm,
         }
     ]

@@ -23,8 +23,7 @@ CASES = 300
 
 def make(folder: Path, batches: int) -> None:
     """Write a run of the first look's cases as thirty probes would, round by round; the headers are a real probe's."""
-    from wattlock.run import shards
-    from wattlock.run.process import measure
+    from wattlock.run.process import VISITS, Order, measure, self_checks
     from wattlock.store import RunFolder, plan_lines
     from wattlock.study import expand, load
     from wattlock.targets import local, probe
@@ -32,14 +31,14 @@ def make(folder: Path, batches: int) -> None:
     study, target = load("first-look"), local.find()
     rows, nearest = probe.catalogue(target, list(study.ciphers()))
     own = [case for case in expand(study, rows, (), nearest) if case.data in ("random", "none")][: CASES - 4]
-    watch = shards.self_checks(first=len(own))
-    visits = {case.case: shards.VISITS for case in own}
+    watch = self_checks(first=len(own))
+    visits = {case.case: VISITS for case in own}
     created = datetime.now(UTC)
     plan = plan_lines(
         study, [*own, *watch], id=folder.name, created=created, seed=1, probe_sha256="00" * 32, device=None
     )
     lines: list[bytes] = []
-    prepared = shards.Order(0, 0, own, None, watch, visits).plan({}, measured=False)
+    prepared = Order(0, 0, own, None, watch, visits).plan({}, measured=False)
     measure(target, prepared, 0, lines.append)
     header = json.loads(b"".join(lines).splitlines()[0])
     calls = [case["calls"] for case in sorted(header["cases"], key=lambda case: case["case"])]

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from wattlock.run import batches
+from wattlock.run import result
 
 settings.register_profile("wattlock", deadline=None)
 settings.load_profile("wattlock")
@@ -11,7 +11,7 @@ settings.load_profile("wattlock")
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "cache_folder", _no_home)
+    monkeypatch.setattr(result, "cache_folder", _no_home)
 
 
 def _no_home() -> None:

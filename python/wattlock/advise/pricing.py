@@ -89,7 +89,7 @@ def of_runs(results: Sequence["Result"], device: Device | None, *, allow_assumed
 
 def _refuse_unlike(first: "Result", other: "Result") -> None:
     """Raises InputError where the costs of two runs can't be taken together."""
-    from wattlock.run.machine import machine
+    from wattlock.run.result import machine
 
     if first.plan["id"] == other.plan["id"]:
         hint = "what it measured counts once: name another run, or leave it out"

@@ -51,7 +51,7 @@ WIDE = frozenset({"avx2", "avx512", "vaes256", "vaes512"})
 """Paths of vectors of 256 and 512 bits, which some cores slow down until they grant them."""
 
 WITNESS = "witness_before_ticks"
-"""A column that is there where a witness of the same width stood beside batches of wide code."""
+"""A column that is not null where a witness of the same width stood beside batches of wide code."""
 
 THROTTLED = 0.5
 """Without a witness: a batch of wide code that takes 1.65 times as long (log) as the fastest tenth of its case in any
@@ -67,7 +67,7 @@ READ = [
     *("case", "segment", "calls", "ticks", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks"),
     *("burst_after_ticks", "clean", "cause", "wall_ns", "cpu_ns", "place", WITNESS),
 ]
-"""Columns of a batch that its summary is made of; runs of before November 2026 have no `place`."""
+"""Columns of a batch that its summary is made of."""
 
 READ_OF_BURSTS = [
     *("clean", "cause", "canary_before_ticks", "canary_after_ticks", "burst_before_ticks", "burst_after_ticks"),
@@ -280,7 +280,7 @@ def _timed(
     ran, cases = [], []
     for place, (frame, header) in enumerate(zip(batches, headers, strict=True)):
         visited = place * CASES + pl.col("case")
-        ran.append(frame.select(name for name in READ if name in frame.columns).with_columns(visited=visited))
+        ran.append(frame.select(READ).with_columns(visited=visited))
         cases.append(cases_of(header).select(pl.exclude("case"), visited=visited))
     canaries = pl.col("canary_before_ticks") + pl.col("canary_after_ticks")
     return (
@@ -301,7 +301,7 @@ def _throttled(clean: pl.DataFrame) -> pl.DataFrame:
 
     * Returns `row`, `visited`, `slower` (log of how much longer it took than the fastest tenth).
     """
-    wide = clean.lazy().filter("wide" if WITNESS not in clean.columns else pl.col("wide") & pl.col(WITNESS).is_null())
+    wide = clean.lazy().filter(pl.col("wide") & pl.col(WITNESS).is_null())
     fastest = pl.col("log").quantile(0.1, "linear").over("visited", "segment", "whole")
     # A process that met the slow state alone is told by the others.
     fastest = fastest.min().over(pl.col("visited") % CASES, "segment", "whole")
@@ -367,7 +367,7 @@ def _weighted(whole: pl.DataFrame) -> pl.DataFrame:
     """
     # Of a cut case each segment has a few rounds only: what they scatter about their medians is judged together.
     rest = pl.col("log") - pl.col("log").median().over("visited", "segment")
-    place = pl.col("place").fill_null(0) % PLACES if "place" in whole.columns else pl.lit(0)
+    place = pl.col("place").fill_null(0) % PLACES
     known = whole.with_columns(rest=rest, place=place)
     known = known.with_columns(within=fenced(known, "rest", "visited"))
     # A segment of which no round is like the others' has to be told by those it has.

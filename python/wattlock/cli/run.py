@@ -12,7 +12,7 @@ from wattlock.cli.carry_out import measure
 from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot, TargetOptions
 from wattlock.errors import StudyError
-from wattlock.run.baseline import Baseline
+from wattlock.run.metering import Baseline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

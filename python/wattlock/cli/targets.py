@@ -78,15 +78,15 @@ def _row(name: str, entry: Described | None) -> dict[str, Any]:
         facts = chosen(name).facts()
     except WattlockError as error:
         return row | {"missing": f"{error.message}; {error.hint}" if error.hint else error.message}
-    answers = facts.told
+    answer = facts.answer
     return row | {
         "isa": facts.isa,
-        "processor": answers.get("model_name"),
+        "processor": answer.get("model_name"),
         "cores": ", ".join(
             f"{len(core_class.processors)} {core_class.name or 'alike'}" for core_class in facts.core_classes
         ),
-        "system": f"{answers['kernel']['os']} {answers['kernel'].get('release') or ''}".strip(),
-        "clock": answers["clocks"]["counter"],
+        "system": f"{answer['kernel']['os']} {answer['kernel'].get('release') or ''}".strip(),
+        "clock": answer["clocks"]["counter"],
         "emulated": facts.emulator,
         "missing": facts.out_of_step(),
     }

@@ -91,21 +91,21 @@ class Shelf(Generic[Kind]):
         """The names of those of the package; one in a folder as `papers/quick`."""
         return sorted(self._places())
 
-    def names(self, own: Path | None = None) -> list[str]:
+    def names(self, user_folder: Path | None = None) -> list[str]:
         """The names of all, the user's among them; one whose file is broken has a name too."""
-        return sorted({**self._own(own), **self._places()})
+        return sorted({**self._own(user_folder), **self._places()})
 
-    def find(self, name_or_path: str | Path, own: Path | None = None) -> Found:
+    def find(self, name_or_path: str | Path, user_folder: Path | None = None) -> Found:
         """Where a definition lies.
 
         * `name_or_path`: a name of the package or of the user's folder, or the path of a TOML file.
-        * `own`: the user's folder; without one that of `WATTLOCK_CARDS`.
+        * `user_folder`: the user's folder; without one that of `WATTLOCK_CARDS`.
 
         Raises InputError where there is none.
         """
         name = str(name_or_path)
         shipped = self._places()
-        places = {**self._own(own), **shipped}
+        places = {**self._own(user_folder), **shipped}
         label = self.label or self.kind
         if not isinstance(name_or_path, Path) and name in places:
             source = places[name]
@@ -144,15 +144,15 @@ class Shelf(Generic[Kind]):
         """Tables as their model. Raises the shelf's error naming every key that is wrong."""
         return validated(self.model, tables, label, error_class=self.error_class, wording=self.wording)
 
-    def load(self, name_or_path: str | Path, own: Path | None = None) -> tuple[str, Kind]:
+    def load(self, name_or_path: str | Path, user_folder: Path | None = None) -> tuple[str, Kind]:
         """Read and check a definition: its name and itself.
 
         Parameters and errors as those of `find`, `tables` and `checked`.
         """
-        found = self.find(name_or_path, own)
+        found = self.find(name_or_path, user_folder)
         return found.name, self.checked(found.label, self.tables(found))
 
-    def all(self, own: Path | None = None) -> tuple[dict[str, Kind], list[WattlockError]]:
+    def all(self, user_folder: Path | None = None) -> tuple[dict[str, Kind], list[WattlockError]]:
         """All definitions that can be read, by name, and what is wrong with the others."""
         read: dict[str, Kind] = {}
         faults: list[WattlockError] = [
@@ -160,12 +160,12 @@ class Shelf(Generic[Kind]):
                 f"{self.label or self.kind} {place}: the name {name} is taken by one that comes with wattlock",
                 hint="give the file another name",
             )
-            for name, place in self._own(own).items()
+            for name, place in self._own(user_folder).items()
             if name in self._places()
         ]
-        for name in self.names(own):
+        for name in self.names(user_folder):
             try:
-                read[name] = self.load(name, own)[1]
+                read[name] = self.load(name, user_folder)[1]
             except self.error_class as error:
                 faults.append(error)
         return read, faults
@@ -176,8 +176,8 @@ class Shelf(Generic[Kind]):
             return places
         return {name: place for name, place in places.items() if self.marked_by in tables_of(place.read_bytes(), name)}
 
-    def _own(self, own: Path | None) -> dict[str, Traversable]:
-        folder = own_folder(own) if self.own_too else None
+    def _own(self, user_folder: Path | None) -> dict[str, Traversable]:
+        folder = own_folder(user_folder) if self.own_too else None
         return dict(_definitions(folder / self.folder)) if folder and (folder / self.folder).is_dir() else {}
 
 

@@ -176,7 +176,7 @@ def problems_of(error: ValidationError, model: type[BaseModel], wording: Wording
         if one.rank < best.rank:
             branches[one.union] = one
     meant = [one for one in located if not one.union or one.branch == branches[one.union].branch]
-    meant.sort(key=lambda one: one.error["type"] != "extra_forbidden")
+    meant.sort(key=lambda located_error: located_error.error["type"] != "extra_forbidden")
     found: list[Problem] = []
     missed: set[str] = set()
     for one in meant:

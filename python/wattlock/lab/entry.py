@@ -14,8 +14,7 @@ import polars as pl
 from wattlock.energy.valuing import valued
 from wattlock.errors import StoreError
 from wattlock.report.described import processor
-from wattlock.run.machine import machine
-from wattlock.run.result import Result, read
+from wattlock.run.result import Result, machine, read
 from wattlock.store import RunFolder
 from wattlock.store.run_folder import FILES, SUMS, sums_sha256
 

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattlock.errors import InputError, ProbeError, WattlockError, WayError
 from wattlock.run import begin
+from wattlock.run.begin import Silent
 from wattlock.run.discharge import DischargePlan
 from wattlock.run.result import Result, read
-from wattlock.run.session import Silent
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.targets.target import CoreClass, Facts, LimitExceeded, Limits, patience
@@ -105,7 +105,7 @@ class PageTarget:
         """What is true of the browser."""
         step_ns = self.device["step_ns"]
         by_steps_ns = min(LONGEST_BATCH_NS, BATCH_STEPS * step_ns)
-        report = {
+        answer = {
             "model_name": self.device["model"],
             "kernel": {"os": self.device["platform"], "release": self.device["platform_version"]},
             "clocks": {"counter": "performance.now()"},
@@ -115,7 +115,7 @@ class PageTarget:
             isa="wasm32",
             processors=(),
             core_classes=(CoreClass(None, None, ()),),
-            told=report,
+            answer=answer,
             batch_ns=BATCH_NS if self.device["has_ticker"] else by_steps_ns,
             self_check_B=SELF_CHECK_B,
         )
@@ -232,13 +232,13 @@ class Visits:
 
     def visit(self, body: bytes) -> dict[str, Any]:
         """A page begins. Raises Refusal with a wrong key, or while another page is measured."""
-        request = _read(Visit, body)
+        asked = _read(Visit, body)
         with self._lock:
-            if not secrets.compare_digest(request.key.encode(), self.key.encode()):
+            if not secrets.compare_digest(asked.key.encode(), self.key.encode()):
                 raise Refusal(403, "this address lacks the server's key", self._lost)
             if self._visitor is not None and not self._is_done(self._visitor):
                 raise Refusal(409, "another page is being measured", "wait until it is done, or close it")
-            target = PageTarget(self.module, request.device.model_dump())
+            target = PageTarget(self.module, asked.device.model_dump())
             self._visitor = Visitor(secrets.token_urlsafe(16), target)
             if self._once:
                 self.key = secrets.token_urlsafe(9)
@@ -407,14 +407,14 @@ class _Shown(Silent):
 
     def measured(self, progress: Progress) -> None:
         """Processes done and expected, cases settled."""
-        message = f"{progress.settled} of {progress.cases} cases settled"
-        self._visitor.shows(said=message, done=progress.processes, of=progress.expected)
+        said = f"{progress.settled} of {progress.cases} cases settled"
+        self._visitor.shows(said=said, done=progress.processes, of=progress.expected)
 
     def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
         """Of a discharge."""
         done = "" if share is None else f", {share:.0%} of them"
-        message = f"{cipher}: the battery is at {level} % after {calls:,} calls{done}. Leave it unplugged."
-        self._visitor.shows(said=message)
+        said = f"{cipher}: the battery is at {level} % after {calls:,} calls{done}. Leave it unplugged."
+        self._visitor.shows(said=said)
 
 
 def measure(
@@ -440,12 +440,12 @@ def measure(
         batch_us = (visitor.target.facts().batch_ns or 0) / 1e3
         visitor.shows(said=f"{len(planned.cases)} cases in several processes, batches of {batch_us:g} µs.")
         begun.measure(_Shown(visitor))
-        message = keep(begun.folder) if keep else f"Done: {begun.folder.path.name}"
+        said = keep(begun.folder) if keep else f"Done: {begun.folder.path.name}"
     except WattlockError as error:
         visitor.shows(said=f"{error.message}. {error.hint}", is_over=True, table=None, words=[])
         raise
     result = read(begun.folder)
-    visitor.shows(said=message, is_over=True, table=_table(result), words=words(result))
+    visitor.shows(said=said, is_over=True, table=_table(result), words=words(result))
     return begun.folder
 
 
@@ -458,10 +458,10 @@ def _table(result: Result) -> dict[str, Any]:
     """The estimates for the page's eyes."""
     rows = []
     for row in result.estimates.iter_rows(named=True):
-        cells = [row["cipher"], row["provider"], row["operation"], str(row["payload_B"])]
+        told = [row["cipher"], row["provider"], row["operation"], str(row["payload_B"])]
         if row["time_ns"] is None or row["half_width_percent"] > MOST_PERCENT:
-            rows.append([*cells, row["reason"] or row["state"], "", ""])
+            rows.append([*told, row["reason"] or row["state"], "", ""])
         else:
-            cells += [f"{row['time_ns'] / 1e3:.3g}", f"{row['half_width_percent']:.1f} %"]
-            rows.append([*cells, f"{row['throughput_MB_s']:.3g}" if row["throughput_MB_s"] else ""])
+            told += [f"{row['time_ns'] / 1e3:.3g}", f"{row['half_width_percent']:.1f} %"]
+            rows.append([*told, f"{row['throughput_MB_s']:.3g}" if row["throughput_MB_s"] else ""])
     return {"columns": COLUMNS, "rows": rows}

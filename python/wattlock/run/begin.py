@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from wattlock.analysis.comparison import SMALLEST_CLAIM
 from wattlock.analysis.within import LOOKS
 from wattlock.definitions import Problem, refusal, validated
 from wattlock.errors import InputError, ProbeError, StoreError, StudyError
-from wattlock.run import adapters, counting
-from wattlock.run.discharge import LOG_EVERY_S, DischargePlan, look
-from wattlock.run.keep_trying import KeepTrying, extended
-from wattlock.run.metering import MeterChoice, describe
-from wattlock.run.paired import PairedPlan
-from wattlock.run.session import Forecast, Listener, Session, Silent, files_of, processors_of
-from wattlock.run.session import forecast as forecast_of_rest
-from wattlock.run.shards import self_checks
+from wattlock.run import counting, process
+from wattlock.run.counting import Counting
+from wattlock.run.discharge import LOG_EVERY_S, Discharge, DischargePlan, look
+from wattlock.run.libraries import hash_of, refuse_unfit, with_adapters
+from wattlock.run.metering import EnergyBlocks, MeterChoice, describe
+from wattlock.run.process import Bench, Order, inquire, self_checks
+from wattlock.run.timing import HALVES, KeepTrying, PairedPlan, PairedTiming, Progress, Timing, extended, recalled
 from wattlock.store import RunFolder, find, plan_lines, run_id
+from wattlock.store.record_schema import record_of
 from wattlock.store.run_plan import ROOT, remember
 from wattlock.study import Case, InputFile, Study, absences, expand, load, missing, read_inputs
 from wattlock.study import only as choose
 from wattlock.study.cases import CatalogueRow, Rows, core_classes_of
-from wattlock.study.study import MOST_PROCESSES, with_looks
+from wattlock.study.study import MOST_PROCESSES, SAMPLES, grow, with_looks
 from wattlock.targets import Target, or_this_machine, probe
-from wattlock.targets.target import Facts, refuse_emulated
+from wattlock.targets.target import Facts, refuse_emulated, scratch
 
 OWN_TIMES = "and durations are right, but a battery's log has the device's times"
 """What a clock that is wrong does to a run: none of its numbers is a difference of two clocks."""
@@ -68,6 +70,61 @@ class Request:
     core_classes: Sequence[str] = ()
     decision: Decision | None = None
     keep_trying: float | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a run is measured with.
+
+    * `metered`: the meter's choice and what the meter says of itself. `discharge`: how a battery is discharged.
+    """
+
+    study: Study
+    target: Target
+    libraries: Mapping[str, Path]
+    metered: tuple[MeterChoice, Mapping[str, Any]] | None = None
+    discharge: DischargePlan | None = None
+
+    def measure(self, folder: RunFolder, inputs: Sequence[InputFile], report: Listener) -> int:
+        """Measures what the folder doesn't hold yet, and seals the run; gives how many processes it has.
+
+        Raises EvidenceError where a meter or a battery fails for good, ProbeError where the probe does; what was
+        measured is kept.
+        """
+        cases = folder.cases()
+        if self.target.facts().counted is not None:
+            return self._count(folder, cases, report)
+        own = [case for case in cases if case.role == "study"]
+        watch = [case for case in cases if case.role != "study"]
+        with folder, files_of(self.study, own, inputs) as files:
+            bench = Bench(folder, self.target, files, self.libraries)
+            seed = folder.plan()[0]["seed"]
+            # A move from one to another of a kind changes nothing else.
+            processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
+            shared = (bench, self.study, own, watch, seed, report.measured, processors)
+            decides = PairedPlan.kept_in(folder.plan()[0])
+            timing = Timing(*shared) if decides is None else PairedTiming(*shared, decides=decides)
+            timing.notice, timing.keep_trying = report.noticed, recalled(folder.plan()[0])
+            timing.measure()
+            # A meter sees no single call: joules are those of calls one after another.
+            steady = [case for case in own if case.readiness == "steady"]
+            sound = [case for case in steady if case.case not in timing.failed]
+            if self.metered:
+                choice, meter = self.metered
+                near = {name: choice.processor(self.target, among) for name, among in processors.items()}
+                EnergyBlocks(bench, sound, seed, choice, meter, near, report.metered).measure()
+            if self.discharge:
+                first = {name: next(iter(among), None) for name, among in processors.items()}
+                Discharge(bench, sound, seed, self.discharge, first, report.discharged).measure()
+        folder.seal()
+        return timing.process
+
+    def _count(self, folder: RunFolder, cases: Sequence[Case], report: Listener) -> int:
+        with folder:
+            counting = Counting(folder, self.target, cases, report.measured, libraries=self.libraries)
+            counting.count()
+        folder.seal()
+        return counting.process
 
 
 @dataclass(frozen=True)
@@ -125,7 +182,7 @@ class Planned:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
         session = self.session
         with files_of(session.study, self.cases, self.inputs) as files:
-            return forecast_of_rest(self.cases, files, session.target, self.usual_looks, session.libraries)
+            return forecast(self.cases, files, session.target, self.usual_looks, session.libraries)
 
     def create(self, out: Path | None = None, *, root: Path | None = ROOT) -> Begun:
         """Makes its folder: `out`, or one below `root`. Raises StoreError where that can't be.
@@ -149,7 +206,7 @@ class Planned:
         )
         choice = session.metered[0] if session.metered else None
         lines[0] |= {
-            "libraries": [{"name": own, "sha256": adapters.hash_of(path)} for own, path in session.libraries.items()],
+            "libraries": [{"name": own, "sha256": hash_of(path)} for own, path in session.libraries.items()],
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
@@ -187,7 +244,7 @@ def plan(request: Request, target: Target) -> Planned:
             core_class=request.core_classes,
             keep_trying=keep_trying,
         )
-    adapters.refuse_unfit(request.libraries, counted)
+    refuse_unfit(request.libraries, counted)
     _refuse_unknown_cores(study, target, request.core_classes)
     metered = _metered(target, request.meter, _first_class(study, request)) if request.meter else None
     if request.discharge is not None:
@@ -319,7 +376,7 @@ def _catalogue(
     if target.facts().counted is None:
         return probe.catalogue(target, ciphers, libraries)
     rows, nearest = probe.catalogue(target, ciphers)
-    return adapters.with_adapters(counting.held_by_images(rows), libraries), nearest
+    return with_adapters(counting.held_by_images(rows), libraries), nearest
 
 
 def _catalogue_of_all(
@@ -360,9 +417,9 @@ def _same_machine(folder: RunFolder, facts: Facts) -> None:
     header = next(iter(folder.headers()), None)
     if header is None:
         return
-    was, told = header["fingerprint"], facts.told
+    was, answer = header["fingerprint"], facts.answer
     known = (was["hardware"].get("model_name"), was["kernel"].get("release"))
-    for before, now in zip(known, (told.get("model_name"), told.get("kernel", {}).get("release")), strict=True):
+    for before, now in zip(known, (answer.get("model_name"), answer.get("kernel", {}).get("release")), strict=True):
         if before is not None and now is not None and before != now:
             what = f"run {folder.path}: was begun on {before}, this is {now}"
             raise StoreError(what, hint="one run is of one machine: go on there, or start a new run here")
@@ -372,7 +429,7 @@ def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], lib
     """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
     for one in planned:
         path = libraries.get(one["name"])
-        if path is None or adapters.hash_of(path) != one["sha256"]:
+        if path is None or hash_of(path) != one["sha256"]:
             what = "needs" if path is None else f"was begun with another {path.name}, and needs"
             wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
             raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")
@@ -391,3 +448,90 @@ def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFi
             raise InputError(f"run {folder.path}: needs its {lacking} again", hint="name it with --input")
         inputs.append(replace(found, label=line["data"]))
     return inputs
+
+
+class Listener(Protocol):
+    """Who is told how far a session is."""
+
+    def measured(self, progress: Progress) -> None:
+        """Of the timing."""
+
+    def metered(self, done: int, processes: int) -> None:
+        """Of the energy."""
+
+    def noticed(self, lines: Sequence[str]) -> None:
+        """Of what a person should know while it measures: how long the rest takes, what disturbs, what helps."""
+
+    def discharged(self, cipher: str, calls: int, level: int | None, share: float | None) -> None:
+        """Of a discharge."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def measured(self, *_: Any, **__: Any) -> None:
+        """Says nothing."""
+
+    metered = noticed = discharged = measured
+
+
+def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:
+    """The processors of a kind of core, the last first; of the fastest where none is named.
+
+    Raises StudyError where the device has no such class.
+    """
+    facts = target.facts()
+    try:
+        return facts.alike(core_class)
+    except KeyError:
+        classes = ", ".join(one.name for one in facts.core_classes if one.name) or "one kind of core only"
+        raise StudyError(f"the device has no {core_class} cores", hint=f"it has {classes}") from None
+
+
+@contextmanager
+def files_of(study: Study, cases: Sequence[Case], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
+    """The files behind the labels of data cases: the user's, and sample files grown for as long as this lasts."""
+    files = {one.label: one.path for one in inputs}
+    with scratch() as place:
+        for kind in SAMPLES:
+            if any(case.data == kind for case in cases):
+                files[kind] = place / kind
+                files[kind].write_bytes(grow(kind, study.file_B))
+        yield files
+
+
+BATCH_S = process.BATCH_NS / 1e9
+
+EDGES_S = 30e-6
+"""Canary and burst on both sides of a batch."""
+
+WARM_S = 25e-6
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds until the first look, and until the last one if no case is sure before."""
+
+    least_s: float
+    most_s: float
+
+
+def forecast(
+    cases: Sequence[Case],
+    files: Mapping[str, Path],
+    target: Target,
+    looks: Sequence[int],
+    libraries: Mapping[str, Path] | None = None,
+) -> Forecast:
+    """Prepares each case once, which tells how often its input is cut, and adds up the batches."""
+    start, visits = time.monotonic(), {case.case: process.first_visits(case) for case in cases}
+    a_process = 0.0
+    for number, group in enumerate(process.split(cases, seed=0, libraries=libraries or ())):
+        order = Order(number, number, group, None, visits=visits)
+        header = record_of(inquire(target, order, files, libraries).split(b"\n", 1)[0])
+        for case in header["cases"]:
+            segments, count = case["segments"], visits[case["case"]]
+            a_process += count * (WARM_S + segments * (BATCH_S + EDGES_S))
+            a_process += HALVES * (WARM_S + BATCH_S / 2 + EDGES_S) if segments == 1 else 0
+    prepared = time.monotonic() - start
+    return Forecast((a_process + prepared) * looks[0], (a_process + prepared) * looks[-1])

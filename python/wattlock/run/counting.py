@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import InputError, StudyError, WattlockError
-from wattlock.run.contract import Contract
-from wattlock.run.process import measure
-from wattlock.run.shards import Order
+from wattlock.run.process import Contract, Order, measure
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.store.records import Other

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from wattlock.errors import EvidenceError, StudyError
-from wattlock.run import shards
-from wattlock.run.contract import GO_ON
-from wattlock.run.process import Bench, carry_out, inquire, records_in
-from wattlock.run.shards import Order
+from wattlock.run import process
+from wattlock.run.process import GO_ON, Bench, Order, carry_out, inquire, records_in
 from wattlock.study import Case
 from wattlock.targets import Target
 
@@ -58,7 +56,7 @@ def look(target: Target, discharge: DischargePlan) -> None:
 
     Raises ProbeError or EvidenceError.
     """
-    order = Order(0, 0, shards.self_checks(first=0)[:1], None, policy={"battery": discharge.plan(0, 0, 0)})
+    order = Order(0, 0, process.self_checks(first=0)[:1], None, policy={"battery": discharge.plan(0, 0, 0)})
     levels = records_in(inquire(target, order), b'"battery_level"')
     if levels and levels[-1]["error"]:
         raise EvidenceError(

@@ -11,16 +11,15 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from wattlock.analysis import energy_blocks
 from wattlock.errors import EvidenceError, ProbeError
-from wattlock.run import shards
-from wattlock.run.process import Bench, carry_out, inquire, records_in
-from wattlock.run.shards import Order
-from wattlock.store.records import record_of
+from wattlock.run.process import Bench, Order, carry_out, cuts, inquire, records_in
+from wattlock.store.record_schema import record_of
 from wattlock.study import Case
 from wattlock.study.cases import core_classes_of
 from wattlock.targets import Target
@@ -164,7 +163,7 @@ class EnergyBlocks:
             random.Random(f"{self.seed} weigh process {process}").getrandbits(63),  # noqa: S311 - order and buffers
             group,
             self.cpus.get(group[0].core_class),
-            cuts=shards.cuts(self.bench.folder.headers()),
+            cuts=cuts(self.bench.folder.headers()),
             policy={"energy": self.choice.plan(block_length_ns(self.meter), 1)},
         )
         given_up: list[str] = []
@@ -178,3 +177,11 @@ class EnergyBlocks:
             hint = f"what was measured is kept; mend it, then `{self.bench.folder.resuming}` goes on"
             raise EvidenceError(f"meter {self.choice.meter}: {given_up[0]}", hint=hint)
         return ended.broken_by() is None
+
+
+class Baseline(StrEnum):
+    """Resting, a loop of additions, or copies of memory."""
+
+    idle = "idle"
+    spin = "spin"
+    memcpy = "memcpy"

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, replace
+from functools import cache, cached_property
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
-from wattlock.analysis import comparison, counts, crossover, discharges, energy_blocks, estimate, self_checks
+import wattlock.analysis
+from wattlock.analysis import (
+    comparison,
+    counts,
+    crossover,
+    discharges,
+    energy_blocks,
+    estimate,
+    self_checks,
+    within,
+)
 from wattlock.analysis.discharges import FullCharge
-from wattlock.analysis.within import ratios
+from wattlock.analysis.within import beside as paired_beside
+from wattlock.analysis.within import ratios, summarise_pairs
 from wattlock.errors import EvidenceError, InputError, StoreError
-from wattlock.run import batches, validity
-from wattlock.run.counted_core import CoreOfRun
+from wattlock.run import validity
 from wattlock.store import RunFolder, find
+from wattlock.store.disk import cache_folder
+from wattlock.store.record_schema import causes as known_causes
 from wattlock.store.records import is_timed
+from wattlock.store.run_folder import sums_sha256
 from wattlock.study.study import CORE_CLASSES
 from wattlock.targets.target import CountedCore
+
+if TYPE_CHECKING:
+    from wattlock.targets.parts import CoreError
+    from wattlock.targets.target import CountedCore
 
 SpreadKind = Literal["processes", "rules", "board"]
 """What makes an interval: fresh processes, the error of a core's rules, or the repetitions on a board."""
@@ -391,7 +415,7 @@ def _timed(folder: RunFolder) -> Result:
     discharged = [header["battery"] for header in begun if header.get("battery")]
     plan = folder.plan()
     study = plan[0]["study"]
-    seen = batches.summarise(folder, headers)
+    seen = summarise_batches(folder, headers)
     across = estimate.across_processes(seen.summaries, study["looks"], study["target_percent"])
     failures = {failure["case"]: failure["error"] for failure in folder.failures()}
     planned = _measured_cases(plan, headers, seen.clocks)
@@ -501,3 +525,291 @@ def open_one_kind(name_or_path: str | Path) -> Result:
         what = f"run {name_or_path} was measured on {' and '.join(kinds)} cores"
         raise InputError(what, hint=f"name one kind: {name_or_path}:{kinds[0]}")
     return result
+
+
+OF_A_BOARD = (
+    "the time: the clock of the board is what its file says, and was not measured",
+    "interrupts: the image uses none, a program of yours does",
+    "where the linker of another program puts the same code: a cache and a flash with wait states take it otherwise",
+)
+"""What the cycles of a board's counter don't hold."""
+
+
+class CoreOfRun:
+    """The core of a run's plan.
+
+    * `name`: as `qemu:` takes it; `board`: null on an emulated core; `part`: the part whose flash was modelled, or of
+      the board, and its clock in Hz, null without one.
+    """
+
+    def __init__(self, counted: CountedCore) -> None:
+        self.counted, self.name, self.board = counted, counted.core, counted.board
+        part, clock_Hz = counted.part, counted.part_clock_Hz
+        self.part = None if part is None or clock_Hz is None else (part, clock_Hz)
+
+    @property
+    def target(self) -> str:
+        """The core, and the part or the board, in words."""
+        if self.board is not None:
+            return f"{self.name} of the board {self.board}{self._clock}"
+        return self.name if self.part is None else f"{self.name} in {self.part[0]}{self._clock}"
+
+    @property
+    def title(self) -> str:
+        """The same as their makers write it, for pages: Cortex-M4 in STM32F407 at 168 MHz."""
+        if self.board is not None:
+            return f"{self.core_title} of {self.board}{self._clock}"
+        return self.core_title if self.part is None else f"{self.core_title} in {self.part_title}{self._clock}"
+
+    @property
+    def _clock(self) -> str:
+        return f" at {(self.counted.part_clock_Hz or 0) / 1e6:g} MHz"
+
+    @property
+    def core_title(self) -> str:
+        """The core as its maker writes it."""
+        return self.described.name.removeprefix("Arm ") if self.described else self.name
+
+    @property
+    def part_title(self) -> str | None:
+        """The part as its maker writes it; null without one."""
+        from wattlock.targets.parts import short_title
+
+        return None if self.part is None else short_title(self.part[0])
+
+    @property
+    def place(self) -> str:
+        """The title behind "on": an emulated core, or the board's."""
+        return f"an emulated {self.title}" if self.board is None else f"the {self.title}"
+
+    @property
+    def way(self) -> str:
+        """What `wattlock run --on` takes."""
+        if self.board is not None:
+            return f"board:{self.board}@PORT"
+        return f"qemu:{self.name}" + (f"/{self.part[0]}@{self.part[1] / 1e6:g}MHz" if self.part else "")
+
+    @cached_property
+    def described(self) -> CoreError | None:
+        """What is known of the core today; null where this wattlock doesn't know it."""
+        from wattlock.targets.parts import CORES
+
+        try:
+            return CORES.load(self.name)[1]
+        except InputError:
+            return None
+
+    @cached_property
+    def not_modelled(self) -> list[str]:
+        """What the numbers don't hold, in words."""
+        if self.board is not None:
+            return list(OF_A_BOARD)
+        limits = list(self.described.limits) if self.described else []
+        limits.append("interrupts, and what a debugger or an operating system adds")
+        if self.part is None:
+            return [*limits, "wait states of a flash and its cache: every memory answers at once"]
+        from wattlock.targets.parts import PARTS
+
+        return [*limits, *PARTS.load(self.part[0])[1].not_published]
+
+    @property
+    def without_cycles(self) -> str:
+        """Why a count on it has no cycles, where that is so."""
+        if self.board is not None:
+            return f"no cycles: the clock of {self.board} is not its core's"
+        if self.described is not None and self.described.pipeline is not None:
+            return "no cycles: an exception came, and what it costs is not known"
+        return f"no cycles: {self.name} has no rules"
+
+
+BATCHES_AT_ONCE = 2**16
+"""So many batches are summarised at a time, about 15 MB, or those of one process where that has more."""
+BURSTS_SEEN = 2**17
+"""So many batches of a run tell its quiet level: more than that are taken evenly."""
+MOST_KEPT = 64
+"""Runs in the cache; those that were read longest ago leave it."""
+
+SUMMARISING_CODE = (
+    Path(__file__),
+    *sorted(Path(wattlock.analysis.__file__).parent.glob("*.py")),
+    Path(wattlock.__file__).parent / "data" / "records.schema.json",
+)
+"""What decides what batches say: the code, and the constants that it has from the instrument."""
+
+
+class BatchSummary(NamedTuple):
+    """What the batches of complete processes say.
+
+    * `summaries`: a row a process and case, as of `within.summarise_several`; `pairs`: as of `paired.summarise`, null
+      where the run has none.
+    * `clocks`: the canary by kind of core, in the order of the processes; one of null where all cores are alike.
+    * `causes`: disturbed batches by their cause; `number`: of all.
+    """
+
+    summaries: pl.DataFrame
+    pairs: pl.DataFrame | None
+    clocks: Mapping[str | None, estimate.CanaryClock]
+    causes: Mapping[str, int]
+    number: int
+
+
+def summarise_batches(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> BatchSummary:
+    """What the batches of a run say. `headers`: of its complete processes that were timed, at least one."""
+    place = _cache_place(folder)
+    if place is not None and (kept := _recalled(place)) is not None:
+        return kept
+    found = _freshly_summarised(folder, headers)
+    if place is not None:
+        _remember(found, place)
+    return found
+
+
+def core_class(header: Mapping[str, Any]) -> str | None:
+    """The kind of core that a process ran on: one for all of its cases, null where all cores are alike."""
+    return next((case.get("core_class") for case in header["cases"]), None)
+
+
+def _freshly_summarised(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> BatchSummary:
+    quiet = _quiet_levels(folder, headers)
+    planned = folder.plan()[0].get("paired")
+    pairs_of = dict(planned["pairs"]) if planned else {}
+    summaries: list[pl.DataFrame] = []
+    pairs: list[pl.DataFrame] = []
+    causes, number = dict.fromkeys(known_causes(), 0), 0
+    times: dict[str | None, list[pl.Series]] = {}
+    for kind, some, frames in _processes_together(folder, headers):
+        summaries.append(within.summarise_several(frames, some, quiet.get(kind)))
+        pairs += _paired(pairs_of, some, frames, summaries[-1], quiet.get(kind))
+        for header, frame in zip(some, frames, strict=True):
+            times.setdefault(kind, []).append(within.canary_times(frame, header))
+            number += len(frame)
+            for cause, of_cause in within.causes(frame, quiet.get(kind), within.step_of(header)).items():
+                causes[cause] += of_cause
+    rows = pl.concat(summaries)
+    cycles = {core_class(header): header["canary_cycles"] for header in reversed(headers)}
+    clocks = {kind: estimate.canary_clock(pl.concat(series), cycles[kind]) for kind, series in times.items()}
+    # Of processes that measured both builds, or of processes that took turns.
+    beside = None
+    if planned:
+        beside = paired_beside(rows, pairs_of) if planned["apart"] else pl.concat(pairs)
+    return BatchSummary(rows, beside, clocks, causes, number)
+
+
+def _paired(
+    pairs: Mapping[int, int],
+    headers: Sequence[Mapping[str, Any]],
+    frames: Sequence[pl.DataFrame],
+    summaries: pl.DataFrame,
+    quiet_ppm: int | None,
+) -> Iterator[pl.DataFrame]:
+    """What each process says of each pair that it measured both cases of."""
+    by_process = summaries.partition_by("process", as_dict=True) if pairs else {}
+    for header, frame in zip(headers, frames, strict=True):
+        if (summary := by_process.get((header["process"],))) is not None:
+            yield summarise_pairs(frame, header, summary, pairs, quiet_ppm)
+
+
+def _processes_together(
+    folder: RunFolder, headers: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str | None, list[Mapping[str, Any]], list[pl.DataFrame]]]:
+    """Processes in their order, some of one kind of core at a time, with the kind and the batches of each."""
+    for kind, of_kind in groupby(headers, core_class):
+        some: list[Mapping[str, Any]] = []
+        frames: list[pl.DataFrame] = []
+        for header in of_kind:
+            some.append(header)
+            frames.append(folder.batches_of(header["process"]))
+            if sum(map(len, frames)) >= BATCHES_AT_ONCE:
+                yield kind, some, frames
+                some, frames = [], []
+        if some:
+            yield kind, some, frames
+
+
+def _quiet_levels(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> dict[str | None, int | None]:
+    """The quiet level by kind of core: judged over the batches of all its processes, before any of them counts."""
+    kinds: dict[str | None, list[Mapping[str, Any]]] = {}
+    for header in headers:
+        if header["quiet_ppm"] is not None:
+            kinds.setdefault(core_class(header), []).append(header)
+    bursts = folder.scan().select("process", *within.READ_OF_BURSTS)
+    levels: dict[str | None, int | None] = {}
+    for kind, alike in kinds.items():
+        batches = bursts.filter(pl.col("process").is_in([header["process"] for header in alike])).collect()
+        seen = within.burst_levels(batches.gather_every(max(1, len(batches) // BURSTS_SEEN)))
+        levels[kind] = within.quiet_level(seen, [header["quiet_ppm"] for header in alike])
+    return levels
+
+
+@cache
+def _code_hash() -> str:
+    """The hash of the code that summarises, and of Polars' version: others might say another thing."""
+    parts = [path.read_bytes() for path in SUMMARISING_CODE]
+    return sha256(b"\0".join([*parts, pl.__version__.encode()])).hexdigest()
+
+
+def _cache_place(folder: RunFolder) -> Path | None:
+    """Where a sealed run's are kept; null where nothing can be."""
+    if not folder.is_sealed:
+        return None
+    with suppress(OSError, RuntimeError):
+        return cache_folder() / "batches" / f"{sums_sha256(folder)}-{_code_hash()[:16]}"
+    return None
+
+
+def _recalled(place: Path) -> BatchSummary | None:
+    """What was kept there by this user; null where nothing is, or it can't be read."""
+    with suppress(OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError):
+        if place.stat().st_uid != os.getuid():
+            return None
+        rest = json.loads((place / "rest.json").read_bytes())
+        pairs = place / "pairs.parquet"
+        found = BatchSummary(
+            pl.read_parquet(place / "summaries.parquet"),
+            pl.read_parquet(pairs) if pairs.exists() else None,
+            {kind: estimate.CanaryClock(*clock) for kind, clock in rest["clocks"]},
+            rest["causes"],
+            rest["number"],
+        )
+        os.utime(place)
+        return found
+    return None
+
+
+def _remember(found: BatchSummary, place: Path) -> None:
+    """Keeps it for the next time, whole or not at all; where there is no room it is made again then."""
+    rest = {
+        "clocks": [(kind, astuple(clock)) for kind, clock in found.clocks.items()],
+        "causes": found.causes,
+        "number": found.number,
+    }
+    with suppress(OSError, pl.exceptions.PolarsError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=".part-", dir=place.parent))
+        try:
+            found.summaries.write_parquet(part / "summaries.parquet")
+            if found.pairs is not None:
+                found.pairs.write_parquet(part / "pairs.parquet")
+            (part / "rest.json").write_text(json.dumps(rest))
+            shutil.rmtree(place, ignore_errors=True)  # what could not be read
+            part.rename(place)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        known = sorted(place.parent.glob("*"), key=lambda path: path.stat().st_mtime)
+        for old in known[:-MOST_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+OF_A_MACHINE = ("vendor", "model_name", "family", "model", "stepping", "processors")
+"""What of the hardware's fingerprint makes a machine another one; its microcode, say, does not."""
+
+
+def machine(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What runs of one machine have in common, by the header of one: hardware, instruction set, virtual machine."""
+    fingerprint: Mapping[str, Any] = header["fingerprint"]
+    hardware, virtual = fingerprint["hardware"], fingerprint["virtualisation"]
+    return {
+        "hardware": {name: hardware.get(name) for name in OF_A_MACHINE},
+        "isa": fingerprint["build"]["isa"],
+        "virtual": [virtual.get("hypervisor"), virtual.get("product"), virtual.get("emulator")],
+    }

@@ -7,23 +7,38 @@ that was cut off anywhere goes on where it was; the process under way is measure
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import polars as pl
 
 from wattlock.analysis import estimate, self_checks, within
-from wattlock.errors import StoreError
-from wattlock.run import shards, validity
-from wattlock.run.keep_trying import KeepTrying
-from wattlock.run.process import Bench, carry_out
-from wattlock.run.shards import Order
-from wattlock.store.records import is_timed, record_of
+from wattlock.analysis.comparison import verdict
+from wattlock.analysis.estimate import consensus
+from wattlock.analysis.within import beside, leant, summarise_pairs
+from wattlock.analysis.within import ratios as paired_ratios
+from wattlock.errors import InputError, StoreError
+from wattlock.run import validity
+from wattlock.run.process import (
+    LONG_PAYLOAD_B,
+    SHARD_CASES,
+    Bench,
+    Order,
+    bounds_of_visits,
+    carry_out,
+    cuts,
+    first_visits,
+    split,
+)
+from wattlock.store.record_schema import record_of
+from wattlock.store.records import is_timed
 from wattlock.study import Case, Study
 
 DISTURBED_SHARE = 0.5
@@ -72,6 +87,21 @@ def _machine(header: Mapping[str, Any]) -> str:
     if header.get("pinned_cpu") is not None and (core_class := hardware.get("core_class")):
         known.append(f"a {core_class} core")
     return ", ".join(str(part) for part in known)
+
+
+@dataclass(frozen=True)
+class KeepTrying:
+    """How long a run goes on, and from where.
+
+    * `minutes`: since the session began. `usual`: the last look of the study; what is measured beyond it is tried on.
+    """
+
+    minutes: float
+    usual: int
+
+    def kept(self) -> dict[str, Any]:
+        """As the plan keeps it."""
+        return {"minutes": self.minutes, "usual": self.usual}
 
 
 @dataclass
@@ -136,7 +166,7 @@ class Timing:
 
     def _shards(self, due: Sequence[Case]) -> list[list[Case]]:
         """The cases of each process, which are measured in this order."""
-        return shards.split(due, self._seed("split"), self.bench.libraries)
+        return split(due, self._seed("split"), self.bench.libraries)
 
     def _pairs(self) -> Mapping[int, int]:
         """Cases whose batches are taken in turn."""
@@ -243,7 +273,7 @@ class Timing:
         for case in pending:
             number, count = case.case, counts[case.case]
             row = across.get(number)
-            least, usual, most = shards.bounds_of_visits(self.segments.get(number, 1))
+            least, usual, most = bounds_of_visits(self.segments.get(number, 1))
             if case.readiness != estimate.STEADY:
                 most = usual  # a visit lasts 2 ms, twenty times as long as another
             self.visits[number] = usual
@@ -262,7 +292,7 @@ class Timing:
         """Reads back what earlier sessions measured."""
         recovery = self.bench.folder.recover()
         self.process = recovery.next_process
-        self.visits = {case.case: shards.first_visits(case) for case in self.cases}
+        self.visits = {case.case: first_visits(case) for case in self.cases}
         for header in self.bench.folder.headers():
             if header["process"] in recovery.complete and is_timed(header):
                 self._take_in(header)
@@ -321,7 +351,7 @@ class Timing:
         process, found = header["process"], header["quiet_ppm"]
         core_class = self._core_class(header)
         self.headers[process] = header
-        self.cuts = {**shards.cuts([header]), **self.cuts}
+        self.cuts = {**cuts([header]), **self.cuts}
         self.segments.update({case["case"]: case["segments"] for case in header["cases"]})
         if found is not None:
             batches = self.bench.folder.batches_of(process).select(within.READ_OF_BURSTS)
@@ -414,13 +444,146 @@ class Timing:
         return random.Random(f"{self.seed} {purpose} {self.process}").getrandbits(63)  # noqa: S311 - order and buffers, no secret
 
     def _batches(self, case: Case) -> int:
-        segments = self.segments.get(case.case, 40 if case.payload_B >= shards.LONG_PAYLOAD_B else 1)
+        segments = self.segments.get(case.case, 40 if case.payload_B >= LONG_PAYLOAD_B else 1)
         return self.visits[case.case] * segments + (HALVES if segments == 1 else 0)
 
     def _report(self, share: float, remaining: int) -> None:
         """Tells how far it is: the pending case that is furthest from its next look sets what is left."""
         counts, pending = self._counts(), self.pending()
         most = max((self._next_look(counts[case.case]) - counts[case.case] for case in pending), default=1)
-        left = (most - 1) * -(-len(pending) // shards.SHARD_CASES) + remaining - share
+        left = (most - 1) * -(-len(pending) // SHARD_CASES) + remaining - share
         done = self.process - 1 + share
         self.report(Progress(done, done + left, len(self.settled | self.failed), len(self.cases)))
+
+
+FURTHER_LOOKS = 4
+"""Looks beyond the last: a case has up to five times as many processes, and an interval of less than half the width."""
+
+GROWTH = 1.5
+"""Each has so many times the processes of the one before."""
+
+
+def recalled(plan: Mapping[str, Any]) -> KeepTrying | None:
+    """As a plan's first line has it; null where the run ends at its last look."""
+    kept = plan.get("keep_trying")
+    return None if kept is None else KeepTrying(float(kept["minutes"]), int(kept["usual"]))
+
+
+def extended(looks: Sequence[int], most: int) -> list[int]:
+    """The looks with those beyond the last; `most`: as many processes as a study may have."""
+    found = list(looks)
+    for _ in range(FURTHER_LOOKS):
+        found.append(min(most, math.ceil(found[-1] * GROWTH)))
+    return sorted(set(found))
+
+
+class PairedPlan(NamedTuple):
+    """What a run of two builds is to decide, as its plan keeps it.
+
+    * `pairs`: numbers of two cases that differ in the library alone, the first library's first.
+    * `margin`: the share by which a ratio may differ from 1; `budget_s`: what measuring may take.
+    * `apart`: why the two can't be in one process; null where they are.
+    """
+
+    pairs: Sequence[tuple[int, int]]
+    margin: float
+    budget_s: float
+    apart: str | None = None
+
+    @classmethod
+    def of(
+        cls, cases: Sequence[Case], libraries: Sequence[str], margin: float, budget_s: float, apart: str | None
+    ) -> Self:
+        """The plan of these cases: each of the first of two libraries with its like of the second."""
+        alike: dict[tuple[Any, ...], dict[str, int]] = {}
+        for case in cases:
+            key = tuple(value for name, value in asdict(case).items() if name not in {"case", "provider"})
+            alike.setdefault(key, {})[case.provider] = case.case
+        first, second = libraries
+        pairs = [(by_name[first], by_name[second]) for by_name in alike.values() if len(by_name) == 2]
+        return cls(pairs, margin, budget_s, apart)
+
+    @classmethod
+    def kept_in(cls, plan: Mapping[str, Any]) -> Self | None:
+        """That of a run's plan, whose first line this is; null where the run is of no two builds."""
+        kept = plan.get("paired")
+        return None if kept is None else cls(**kept | {"pairs": [(first, second) for first, second in kept["pairs"]]})
+
+
+@dataclass
+class PairedTiming(Timing):
+    """One session of a run of two builds.
+
+    * `decides`: what it is to decide; `ratios`: rows of `paired.SCHEMA` by process; `rounds`: how often all cases that
+      were due were measured.
+    """
+
+    decides: PairedPlan = field(kw_only=True)
+    ratios: dict[int, pl.DataFrame] = field(default_factory=dict)
+    rounds: int = 0
+    begun_s: float = field(default_factory=time.monotonic)
+
+    def pending(self) -> list[Case]:
+        """The cases of pairs that are not decided, and of which neither has failed."""
+        left = {case for pair in self.decides.pairs if not self.failed.intersection(pair) for case in pair}
+        return [case for case in super().pending() if case.case in left]
+
+    def look(self) -> None:
+        """Settles the pairs that are decided, where the run is believed; sets the visits."""
+        if not self.summaries:
+            return
+        self.rounds += 1
+        cases = [asdict(case) for case in (*self.cases, *self.watch)]
+        verdicts = self_checks.judge(cases, pl.concat(self.summaries.values()))
+        is_believed, excess = not self_checks.reasons_against(verdicts), self_checks.aa_excess(verdicts)
+        invalid = set(self._across().filter(pl.col("state") == "invalid")["case"])
+        rows, due = self._rows(), {case.case for case in self.pending()}
+        ratios = paired_ratios(rows, self.study.looks)
+        groups = {pair: group for pair, group in rows.group_by("first", "second") if due.issuperset(pair)}
+        for pair, group in groups.items():
+            count, ratio = group.height, ratios.get(pair)
+            is_decided = ratio is not None and verdict(ratio[0], ratio[1] + excess, self.decides.margin) != "undecided"
+            is_decided &= is_believed and not invalid.intersection(pair)
+            if (count in self.study.looks and is_decided) or count >= self.study.looks[-1]:
+                self.settled.update(pair)
+            if count >= 3:
+                self.visits |= dict.fromkeys(pair, self._next_visits(pair[0], group))
+
+    def _next_visits(self, case: int, rows: pl.DataFrame) -> int:
+        least, _, most = bounds_of_visits(self.segments.get(case, 1))
+        errors = leant(rows["error"].to_list(), rows["visits"].to_list())
+        spread = float(np.median(errors * rows["visits"].sqrt().to_numpy()))
+        between = consensus(rows["log_ratio"].to_numpy()[None], errors[None]).between[0]
+        return max(least, estimate.next_visits(float(between), spread, most))
+
+    def _rows(self) -> pl.DataFrame:
+        if self.decides.apart is None:
+            return pl.concat(self.ratios.values())
+        return beside(pl.concat(self.summaries.values()), dict(self.decides.pairs))
+
+    def _summarise(self, process: int) -> None:
+        super()._summarise(process)
+        header = self.headers[process]
+        self.ratios[process] = summarise_pairs(
+            self.bench.folder.batches_of(process),
+            header,
+            self.summaries[process],
+            dict(self.decides.pairs),
+            self.quiet_ppm.get(self._core_class(header)),
+        )
+
+    def _due(self) -> list[Case]:
+        spent_s = time.monotonic() - self.begun_s
+        budget_s, first_look = self.decides.budget_s, self.study.looks[0]
+        if 0 < self.rounds < first_look and (look_s := spent_s / self.rounds * first_look) > budget_s:
+            what = f"--budget {budget_s:g}s: is too short: {first_look} processes, the least, take {look_s:.0f} s here"
+            raise InputError(what, hint=f"--budget {math.ceil(1.5 * look_s)}s, or a study of fewer cases")
+        return self.pending() if spent_s < budget_s else []
+
+    def _shards(self, due: Sequence[Case]) -> list[list[Case]]:
+        if self.decides.apart is None:
+            return split(due, self._seed("split"), pairs=dict(self.decides.pairs))
+        return super()._shards(due)
+
+    def _pairs(self) -> Mapping[int, int]:
+        return {} if self.decides.apart else dict(self.decides.pairs)

@@ -1,32 +1,210 @@
-"""The schema of records, and what is wrong with a record by it: a judge as fast as a million lines need."""
+"""The schema of records: a line as a record that keeps to it, what is wrong with one, and a batch's columns."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+import reprlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import SchemaValidator, ValidationError, core_schema
+
 from wattlock.definitions.constants import contract
+from wattlock.definitions.toml import path_of
 from wattlock.errors import StoreError
 
 if TYPE_CHECKING:
     import polars as pl
+    from pydantic_core import CoreSchema, ErrorDetails
 
 SCHEMA = 2
-"""The version of records that this wattlock writes; `SCHEMA` of the probe."""
-
-KNOWN = (1, 2)
-"""The versions that it reads."""
+"""The version of records that this wattlock reads and writes; `SCHEMA` of the probe."""
 
 
 def check_version(run: str, version: object) -> None:
     """Raises StoreError where records of `version` can't be read; `run` is named in it."""
-    if type(version) is not int or version not in KNOWN:  # 2.0 and true would pass for numbers
-        known = ", ".join(map(str, KNOWN))
+    if not is_known(version):
         hint = "the wattlock that wrote it, or a newer one, reads it"
-        raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {known}", hint=hint)
+        raise StoreError(f"run {run}: its records have schema {version!r}, this wattlock reads {SCHEMA}", hint=hint)
+
+
+def is_known(version: object) -> bool:
+    """Whether this wattlock reads records of that version."""
+    return type(version) is int and version == SCHEMA  # 2.0 would pass for a number
+
+
+class UnfitRecordError(ValueError):
+    """A line that is no record, and why: behind the words "the line"."""
+
+
+def record_of(line: bytes) -> dict[str, Any]:
+    """A line that is no batch as a record: null for each field that may be null and is absent, unknown fields kept.
+
+    A record of a kind that the schema does not have is not judged, nor a header of another version. Raises
+    UnfitRecordError where the line is no record, or not as the schema has its kind.
+    """
+    try:
+        record: dict[str, Any] = _records().validate_json(line)
+    except ValidationError as error:
+        return _unjudged(line, error.errors(include_url=False)[0])
+    return record
+
+
+def _unjudged(line: bytes, error: ErrorDetails) -> dict[str, Any]:
+    """The record of a line that its schema does not judge; raises UnfitRecordError where it is none."""
+    record: Any = error["input"] if error["type"] == "union_tag_invalid" else None
+    match error["type"]:
+        case "json_invalid":
+            raise UnfitRecordError("is not JSON")
+        case "union_tag_invalid" if isinstance(record["kind"], str):
+            return dict(record)
+        case _ if not error["loc"]:
+            raise UnfitRecordError("has no kind")
+    kind, *location = error["loc"]
+    if kind == "header":
+        record = _any_object().validate_json(line)
+        if not is_known(record.get("schema")):
+            return dict(record)
+    raise UnfitRecordError(f"is a {kind} not as the schema has it: {_words({**error, 'loc': tuple(location)})}")
+
+
+def judge_of(schema: Mapping[str, Any]) -> Callable[[object], str | None]:
+    """What tells what is wrong with a value by a JSON Schema: the place and the rule; null where nothing is."""
+    validator = SchemaValidator(_core(schema, schema.get("$defs", {})))
+
+    def judge(value: object) -> str | None:
+        try:
+            validator.validate_python(value)
+        except ValidationError as error:
+            return _words(error.errors(include_url=False)[0])
+        return None
+
+    return judge
+
+
+def _words(error: ErrorDetails) -> str:
+    *holder, name = error["loc"] or ("",)
+    if error["type"] == "missing":
+        return f"{path_of(holder) or 'it'} has no {name}"
+    rule = error["msg"]
+    return f"{path_of(error['loc']) or 'it'} is {reprlib.repr(error['input'])}: {rule[:1].lower()}{rule[1:]}"
+
+
+_PROCESS = {"type": "integer", "format": "uint32", "minimum": 0}
+_OWN: Mapping[str, Mapping[str, Any]] = {
+    "session": {
+        "type": "object",
+        "required": ["wall_s", "next_process"],
+        "properties": {"wall_s": {"type": "number", "minimum": 0}, "next_process": _PROCESS},
+    },
+    "left_out": {
+        "type": "object",
+        "required": ["process", "why"],
+        "properties": {"process": _PROCESS, "why": {"type": "string"}},
+    },
+}
+"""The records that wattlock itself puts beside those of the probe, and counts on."""
+
+
+@cache
+def _records() -> SchemaValidator:
+    """Of all kinds but batches, which are judged as a frame."""
+    types = record_schema()["$defs"]
+    schemas = {**{kind: types[name] for kind, name in _names().items() if kind != "batch"}, **_OWN}
+    choices: dict[Any, CoreSchema] = {kind: _core(_with_kind(kind, spec), types) for kind, spec in schemas.items()}
+    return SchemaValidator(core_schema.tagged_union_schema(choices, "kind"))
+
+
+def _with_kind(kind: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The kind stands first, as the probe writes it."""
+    return {**spec, "properties": {"kind": {"const": kind}, **spec["properties"]}}
+
+
+@cache
+def _any_object() -> SchemaValidator:
+    return SchemaValidator(core_schema.dict_schema())
+
+
+_MOST = {"uint8": 2**8 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1, "int64": 2**63 - 1, "double": None}
+_SILENT = {"description", "title", "default", "writeOnly", "$schema", "$defs"}
+_JUDGED = {"$ref", "additionalProperties", "anyOf", "const", "format", "items", "maxItems", "maxLength", "maximum"}
+_JUDGED |= {"minItems", "minimum", "oneOf", "pattern", "properties", "required", "type"}
+
+
+def _core(spec: Mapping[str, Any], types: Mapping[str, Any]) -> CoreSchema:
+    """A JSON Schema in Pydantic's terms: strict, so that a truth value or 1.0 is no whole number.
+
+    The first wrong entry of a list ends it: a list of a million would make a million errors.
+    """
+    if unknown := spec.keys() - _SILENT - _JUDGED:
+        raise ValueError(f"a schema with {unknown}")
+    if "$ref" in spec:
+        return _core(types[spec["$ref"].rsplit("/", 1)[-1]], types)
+    if "anyOf" in spec:
+        part, _null = spec["anyOf"]
+        return core_schema.nullable_schema(_core(part, types))
+    if "oneOf" in spec or "const" in spec:
+        return core_schema.literal_schema([choice["const"] for choice in spec.get("oneOf", [spec])])
+    kinds = list(_kinds(spec))
+    (kind,) = set(kinds) - {"null"}
+    made = _MAKERS[kind](spec, types)
+    return core_schema.nullable_schema(made) if "null" in kinds else made
+
+
+def _integer(spec: Mapping[str, Any], _types: Mapping[str, Any]) -> CoreSchema:
+    most = spec.get("maximum", _MOST[spec.get("format", "double")])
+    return core_schema.int_schema(strict=True, ge=spec.get("minimum"), le=most)
+
+
+def _number(spec: Mapping[str, Any], _types: Mapping[str, Any]) -> CoreSchema:
+    least, most = spec.get("minimum"), spec.get("maximum")
+    return core_schema.float_schema(strict=True, allow_inf_nan=False, ge=least, le=most)
+
+
+def _string(spec: Mapping[str, Any], _types: Mapping[str, Any]) -> CoreSchema:
+    pattern = f"^(?:{spec['pattern']})$" if "pattern" in spec else None
+    return core_schema.str_schema(strict=True, pattern=pattern, max_length=spec.get("maxLength"))
+
+
+def _list(spec: Mapping[str, Any], types: Mapping[str, Any]) -> CoreSchema:
+    least, most = spec.get("minItems"), spec.get("maxItems")
+    entry = _core(spec["items"], types)
+    return core_schema.list_schema(entry, strict=True, fail_fast=True, min_length=least, max_length=most)
+
+
+def _object(spec: Mapping[str, Any], types: Mapping[str, Any]) -> CoreSchema:
+    if "properties" not in spec:
+        values = _core(spec["additionalProperties"], types) if "additionalProperties" in spec else None
+        return core_schema.dict_schema(values_schema=values, strict=True, fail_fast=True)
+    fields, required = {}, spec.get("required", ())
+    for name, part in spec["properties"].items():
+        made = _core(part, types)
+        if made["type"] == "nullable" and name not in required:
+            made = core_schema.with_default_schema(made, default=None)
+        fields[name] = core_schema.typed_dict_field(made, required=name in required)
+    return core_schema.typed_dict_schema(fields, strict=True, extra_behavior="allow")
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], CoreSchema]] = {
+    "array": _list,
+    "boolean": lambda _spec, _types: core_schema.bool_schema(strict=True),
+    "integer": _integer,
+    "number": _number,
+    "object": _object,
+    "string": _string,
+}
+
+
+def kinds() -> frozenset[str]:
+    """The kinds of records that a probe writes."""
+    return frozenset(_names())
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """The type of each kind."""
+    choices = record_schema()["oneOf"]
+    return {choice["properties"]["kind"]["const"]: choice["$ref"].rsplit("/", 1)[-1] for choice in choices}
 
 
 @cache
@@ -51,7 +229,7 @@ def least_values() -> dict[str, int]:
 @cache
 def causes() -> tuple[str, ...]:
     """The causes for which a batch does not count."""
-    return tuple(one["const"] for one in record_schema()["$defs"]["Cause"]["oneOf"])
+    return tuple(cause["const"] for cause in record_schema()["$defs"]["Cause"]["oneOf"])
 
 
 @cache
@@ -82,308 +260,3 @@ def _kinds(spec: Mapping[str, Any]) -> Iterator[str]:
         yield from _kinds(alternative)
     kind = spec.get("type", [])
     yield from [kind] if isinstance(kind, str) else kind
-
-
-Check = Callable[[Any], str | None]
-"""Gives what is wrong with a value, behind its place within it (`.cases[3].calls is 0, ...`); null where nothing is."""
-Fill = Callable[[Any], None]
-"""Puts nulls into a value, in place."""
-
-_SILENT = {"description", "title", "default", "writeOnly", "readOnly", "$schema", "$defs"}
-_MOST = {"uint8": 2**8 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1, "int64": 2**63 - 1, "double": math.inf}
-
-_PROCESS = {"type": "integer", "format": "uint32", "minimum": 0}
-_OWN: Mapping[str, Mapping[str, Any]] = {
-    "session": {
-        "type": "object",
-        "required": ["wall_s", "next_process"],
-        "properties": {"wall_s": {"type": "number", "minimum": 0}, "next_process": _PROCESS},
-    },
-    "left_out": {
-        "type": "object",
-        "required": ["process", "why"],
-        "properties": {"process": _PROCESS, "why": {"type": "string"}},
-    },
-}
-"""The records that wattlock itself puts beside those of the probe, and counts on."""
-
-
-def fault(record: Mapping[str, Any]) -> str | None:
-    """What is wrong with a record by the schema of its kind: the place and the rule; null where nothing is.
-
-    A record of a kind that the schema does not have is not judged.
-    """
-    check = _checks().get(record["kind"])
-    return _placed(check(record)) if check else None
-
-
-def fault_by(value: object, schema: Mapping[str, Any]) -> str | None:
-    """What is wrong with a value by a schema of the instrument's; null where nothing is."""
-    check = _made({name: rule for name, rule in schema.items() if name != "$defs"}, schema.get("$defs", {}))
-    return _placed(check(value))
-
-
-def _placed(found: str | None) -> str | None:
-    return f"it{found}" if found is not None and found.startswith(" ") else found and found.removeprefix(".")
-
-
-def filled(record: dict[str, Any]) -> dict[str, Any]:
-    """The record, with null for each of its fields that may be null and is absent: in place, as deep as it goes."""
-    fill = _fills().get(record.get("kind", ""))
-    if fill is not None:
-        fill(record)
-    return record
-
-
-@cache
-def _fills() -> Mapping[str, Fill | None]:
-    types = record_schema()["$defs"]
-    return {kind: _fill({"$ref": f"#/$defs/{name}"}, types) for kind, name in _names().items()}
-
-
-def _fill(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Fill | None:
-    """What puts the nulls into a value of this type; null where there are none to put."""
-    # A part that may be null is an alternative of it and null.
-    spec = next((one for one in spec.get("anyOf", ()) if "$ref" in one), spec)
-    if "$ref" in spec:
-        spec = types[spec["$ref"].rsplit("/", 1)[-1]]
-    fields = spec.get("properties", {})
-    nulls = [name for name, part in fields.items() if _may_be_null(part)]
-    parts = {name: inner for name, part in fields.items() if (inner := _fill(part, types)) is not None}
-    item = _fill(spec["items"], types) if "items" in spec else None
-
-    def fill(value: Any) -> None:
-        if isinstance(value, dict):
-            for name, put in parts.items():
-                if name in value:
-                    put(value[name])
-            for name in nulls:
-                value.setdefault(name)
-        elif isinstance(value, list) and item is not None:
-            for one in value:
-                item(one)
-
-    return fill if nulls or parts or item is not None else None
-
-
-def _may_be_null(part: Mapping[str, Any]) -> bool:
-    return "null" in part.get("type", ()) or any(one.get("type") == "null" for one in part.get("anyOf", ()))
-
-
-def kinds() -> frozenset[str]:
-    """The kinds of records that a probe writes."""
-    return frozenset(_names())
-
-
-@cache
-def _checks() -> Mapping[str, Check]:
-    schema = record_schema()
-    made = {kind: _made({"$ref": f"#/$defs/{name}"}, schema["$defs"]) for kind, name in _names().items()}
-    return made | {kind: _made(own, {}) for kind, own in _OWN.items()}
-
-
-@cache
-def _names() -> Mapping[str, str]:
-    """The type of each kind."""
-    choices = record_schema()["oneOf"]
-    return {one["properties"]["kind"]["const"]: one["$ref"].rsplit("/", 1)[-1] for one in choices}
-
-
-def _made(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Check:
-    checks = list(_parts(spec, types))
-
-    def check(value: Any) -> str | None:
-        for one in checks:
-            if (found := one(value)) is not None:
-                return found
-        return None
-
-    return checks[0] if len(checks) == 1 else check
-
-
-def _parts(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[Check]:
-    made = partial(_made, types=types)
-    makers: Mapping[str, Callable[[Any], Check]] = {
-        "type": lambda rule: _of_type([rule] if isinstance(rule, str) else rule),
-        "$ref": lambda rule: made(types[rule.rsplit("/", 1)[-1]]),
-        "const": lambda rule: _one_of([rule]),
-        "oneOf": lambda rule: _any_of(rule, types),
-        "anyOf": lambda rule: _any_of(rule, types),
-        "minimum": lambda rule: _bounded(rule, math.inf),
-        "maximum": lambda rule: _bounded(-math.inf, rule),
-        "format": lambda rule: _bounded(-math.inf, _MOST[rule]),
-        "required": _with_all,
-        "properties": lambda rule: _with_parts({name: made(one) for name, one in rule.items()}),
-        "additionalProperties": lambda rule: _with_values(made(rule)),
-        "items": lambda rule: _with_items(made(rule), _by_field(rule, types)),
-        "pattern": _matching,
-        "maxLength": _short,
-        "minItems": lambda rule: _as_long(rule, math.inf),
-        "maxItems": lambda rule: _as_long(0, rule),
-    }
-    words = sorted(spec.keys() - _SILENT, key=lambda word: (word != "type", word))  # the type is told before a bound
-    yield from (makers[word](spec[word]) for word in words)
-
-
-_PYTHON: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
-    "integer": (int,),
-    "number": (int, float),
-}
-
-
-def _of_type(names: Sequence[str]) -> Check:
-    types = frozenset(one for name in names for one in _PYTHON[name])
-
-    def check(value: Any) -> str | None:
-        # What JSON gives is of these very types: a truth value is no number here.
-        kind = type(value)
-        if kind in types and (kind is not float or math.isfinite(value)):
-            return None
-        return f" is {_shown(value)}, not {' or '.join(names)}"
-
-    return check
-
-
-def _one_of(values: Sequence[object]) -> Check:
-    def check(value: Any) -> str | None:
-        return None if value in values else f" is {_shown(value)}, not one of {', '.join(map(str, values))}"
-
-    return check
-
-
-def _any_of(specs: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> Check:
-    if all("const" in one for one in specs):
-        return _one_of([one["const"] for one in specs])
-    checks = [_made(one, types) for one in specs]
-
-    def check(value: Any) -> str | None:
-        first = None
-        for one in checks:
-            if (found := one(value)) is None:
-                return None
-            first = first or found
-        return first
-
-    return check
-
-
-def _bounded(least: float, most: float) -> Check:
-    def check(value: Any) -> str | None:
-        if not isinstance(value, int | float) or least <= value <= most:
-            return None
-        bound = f"at least {least}" if value < least else f"at most {most}"
-        return f" is {_shown(value)}, and is to be {bound}"
-
-    return check
-
-
-def _with_all(names: Sequence[str]) -> Check:
-    wanted = frozenset(names)
-
-    def check(value: Any) -> str | None:
-        if not isinstance(value, dict) or wanted <= value.keys():
-            return None
-        return f" has no {next(name for name in names if name not in value)}"
-
-    return check
-
-
-def _with_parts(parts: Mapping[str, Check]) -> Check:
-    def check(value: Any) -> str | None:
-        if isinstance(value, dict):
-            for name, one in parts.items():
-                if name in value and (found := one(value[name])) is not None:
-                    return f".{name}{found}"
-        return None
-
-    return check
-
-
-def _with_values(part: Check) -> Check:
-    def check(value: Any) -> str | None:
-        if isinstance(value, dict):
-            for name, one in value.items():
-                if (found := part(one)) is not None:
-                    return f".{name}{found}"
-        return None
-
-    return check
-
-
-def _with_items(part: Check, are_sound: Callable[[Sequence[Any]], bool]) -> Check:
-    def check(value: Any) -> str | None:
-        if isinstance(value, list) and not are_sound(value):
-            for at, one in enumerate(value):
-                if (found := part(one)) is not None:
-                    return f"[{at}]{found}"
-        return None
-
-    return check
-
-
-def _by_field(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Callable[[Sequence[Any]], bool]:
-    """Whether entries are sound, field by field: of 300 cases most fields have a few values, each is judged once.
-
-    False leaves it to a check of each entry: where one is wrong, or no object of numbers and words.
-    """
-    spec = types[spec["$ref"].rsplit("/", 1)[-1]] if "$ref" in spec else spec
-    if not spec.keys() - _SILENT <= {"type", "required", "properties"} or spec.get("type") != "object":
-        return lambda _entries: False
-    required = frozenset(spec.get("required", ()))
-    fields = {name: _made(rule, types) for name, rule in spec.get("properties", {}).items()}
-
-    def are_sound(entries: Sequence[Any]) -> bool:
-        try:
-            return all(required <= entry.keys() for entry in entries) and all(
-                check(value) is None
-                for name, check in fields.items()
-                for value in _distinct([entry[name] for entry in entries if name in entry])
-            )
-        except (TypeError, AttributeError):
-            return False
-
-    return are_sound
-
-
-def _distinct(values: list[Any]) -> Iterable[Any]:
-    """Each value once; a truth value is another value than the number that it equals, and a float than a whole one."""
-    if len(set(map(type, values)) & {bool, int, float}) < 2:
-        return set(values)
-    return [value for _, value in {(type(value), value) for value in values}]
-
-
-def _matching(pattern: str) -> Check:
-    matches = re.compile(pattern).fullmatch
-
-    def check(value: Any) -> str | None:
-        return None if not isinstance(value, str) or matches(value) else f" is {_shown(value)}, and is to be {pattern}"
-
-    return check
-
-
-def _short(most: int) -> Check:
-    def check(value: Any) -> str | None:
-        return (
-            f" has {len(value)} letters, the limit is {most}" if isinstance(value, str) and len(value) > most else None
-        )
-
-    return check
-
-
-def _as_long(least: float, most: float) -> Check:
-    def check(value: Any) -> str | None:
-        if not isinstance(value, list) or least <= len(value) <= most:
-            return None
-        return f" has {len(value)} entries, and is to have {least if len(value) < least else most}"
-
-    return check
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

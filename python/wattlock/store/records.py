@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from wattlock.store.bounds import NotARecord
-from wattlock.store.record_schema import batch_columns, causes, filled, least_values, required_columns
+from wattlock.store.record_schema import (
+    UnfitRecordError,
+    batch_columns,
+    causes,
+    least_values,
+    record_of,
+    required_columns,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,11 +66,6 @@ class Recovery:
     next_process: int
 
 
-def record_of(line: bytes) -> dict[str, Any]:
-    """A line that is a record as a dictionary; what may be null is there."""
-    return filled(json.loads(line))
-
-
 def is_timed(header: Mapping[str, Any]) -> bool:
     """Whether the process of this header measures time, rather than energy or a battery."""
     return not header.get("meter") and not header.get("battery")
@@ -77,7 +79,7 @@ def slice_columns() -> dict[str, type[pl.DataType]]:
 def parse(data: bytes) -> Parsed:
     """Reads whole lines.
 
-    Raises NotARecord with the index of the first line that is no record.
+    Raises NotARecord with the index of the first line that is no record, or none that the schema knows.
     """
     lines = data.split(b"\n")
     lines.pop()
@@ -91,7 +93,7 @@ def parse(data: bytes) -> Parsed:
             batches.append(line)
         else:
             others.append(Other(record["kind"], line))
-            parsed.append(filled(record))
+            parsed.append(record)
     try:
         frame = _frame(batches)
     except (pl.exceptions.PolarsError, ValueError):
@@ -102,12 +104,9 @@ def parse(data: bytes) -> Parsed:
 
 def _record(line: bytes, index: int) -> dict[str, Any]:
     try:
-        record = json.loads(line.decode())  # of bytes it would take UTF-16 too
-    except (ValueError, RecursionError):
-        raise NotARecord(index, "is not JSON") from None
-    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
-        raise NotARecord(index, "has no kind")
-    return record
+        return record_of(line)
+    except UnfitRecordError as error:
+        raise NotARecord(index, str(error)) from None
 
 
 def _frame(lines: Sequence[bytes]) -> pl.DataFrame:

@@ -23,10 +23,10 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from wattlock.errors import StoreError
-from wattlock.store import bounds, run_plan, schema_1
+from wattlock.store import bounds, run_plan
 from wattlock.store.bounds import LONGEST_LINE_B, NotARecord, weigh
 from wattlock.store.disk import PART, named, settle, sync, write_whole
-from wattlock.store.record_schema import SCHEMA, check_version, fault, required_columns
+from wattlock.store.record_schema import check_version, required_columns
 from wattlock.store.records import BATCH, Other, Recovery, parse, slice_columns
 from wattlock.study import Case
 from wattlock.study.cases import sha256
@@ -144,14 +144,12 @@ class JournalSpan(NamedTuple):
 class Index:
     """The records of a run but for its batches, and where those are.
 
-    * `schema`: the version of the run.
     * `others`: every record that is no batch, in its order; `headers`: those of them that are headers, parsed.
     * `batches`: how many batches each process has; `blocks`: how many blocks of energy; `counts`: how many counts.
     * `left_out`: processes that broke their contract: what they wrote before does not count.
     """
 
     folder: Path
-    schema: int = SCHEMA
     spans: list[JournalSpan] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
     headers: list[dict[str, Any]] = field(default_factory=list)
@@ -173,7 +171,7 @@ class Index:
         for start, data in journal.slices(self._end_B):
             try:
                 self._values = weigh(data, self._values, BATCH)
-                batches, others, lines, parsed = parse(self._of_today(data))
+                batches, others, lines, parsed = parse(data)
             except NotARecord as error:
                 what = f"line {self._lines + error.index + 1} of {journal.path.name} {error}"
                 hint = "the file was changed; take it from a copy, or take this line out"
@@ -191,10 +189,6 @@ class Index:
         self.others.append(other)
         if other.kind == "header":
             check_version(str(self.folder), record.get("schema"))
-        elif other.kind == "end":
-            record.setdefault("energy_blocks", 0)  # an end of before there were any
-        if (wrong := fault(record)) is not None:
-            raise self._damaged(f"a {other.kind} record of {file} is not as the schema has it: {wrong}")
         process = record.get("process", -1)
         match other.kind:
             case "header" if process in self._began:
@@ -210,9 +204,6 @@ class Index:
                 self.left_out.add(process)
             case "end":
                 self._ended[process] = record["batches"], record["energy_blocks"]
-
-    def _of_today(self, data: bytes) -> bytes:
-        return schema_1.lines(data) if self.schema == schema_1.VERSION else data
 
     def _damaged(self, what: str) -> StoreError:
         return StoreError(f"run {self.folder}: {what}", hint="the file was changed; take it from a copy")
@@ -243,7 +234,7 @@ class Index:
         """The batches slice by slice, only those of `process` where it is given."""
         for span in tuple(self.spans):
             if process is None or process in span.processes:
-                batches = parse(self._of_today(journal.read(span.start, span.size_B))).batches
+                batches = parse(journal.read(span.start, span.size_B)).batches
                 yield batches if process is None else batches.filter(pl.col("process") == process)
 
 
@@ -287,8 +278,7 @@ class RunFolder:
             verify(run.path)
         run.plan()
         if run.is_sealed:
-            is_old = run._schema == schema_1.VERSION
-            refuse_foreign(run.path, run._scanned, may_lack=is_old)
+            refuse_foreign(run.path, pl.scan_parquet(run.path / BATCHES))
         else:
             run_plan.refuse_without_sum(run.path)
             if not (run.path / RECORDS).is_file():
@@ -424,13 +414,9 @@ class RunFolder:
     def _plan(self) -> list[dict[str, Any]]:
         return run_plan.read(self.path)
 
-    @property
-    def _schema(self) -> int:
-        return int(self._plan[0]["schema"])
-
     @cached_property
     def _index(self) -> Index:
-        return Index(self.path, self._schema)
+        return Index(self.path)
 
     def _followed(self) -> Index:
         self._index.follow(self._journal)
@@ -443,14 +429,11 @@ class RunFolder:
     @cached_property
     def _sealed_batches(self) -> pl.LazyFrame:
         """The batches of a sealed run; those of a small one are read once, whatever is asked of them, and kept."""
-        batches = self._scanned
+        batches = pl.scan_parquet(self.path / BATCHES)
+        absent = slice_columns().keys() - batches.collect_schema().keys()  # each of them may be null
+        batches = batches.with_columns(pl.lit(None, dtype=slice_columns()[name]).alias(name) for name in sorted(absent))
         is_small = batches.select(pl.len()).collect().item() <= ROWS_OF_A_GROUP
         return batches.collect().lazy() if is_small else batches
-
-    @property
-    def _scanned(self) -> pl.LazyFrame:
-        batches = pl.scan_parquet(self.path / BATCHES)
-        return schema_1.batches(batches) if self._schema == schema_1.VERSION else batches
 
     @cached_property
     def _stretches(self) -> dict[tuple[int, bool], list[tuple[int, int]]]:
@@ -484,7 +467,7 @@ class RunFolder:
 
     @cached_property
     def _sealed_index(self) -> Index:
-        return sealed_index(self.path, self._schema)
+        return sealed_index(self.path)
 
     def _refuse_sealed(self) -> None:
         if self.is_sealed:
@@ -589,14 +572,14 @@ def verify(folder: Path) -> None:
     bounds.refuse_large_parquet(folder / BATCHES)
 
 
-def refuse_foreign(folder: Path, batches: pl.LazyFrame, *, may_lack: bool) -> None:
+def refuse_foreign(folder: Path, batches: pl.LazyFrame) -> None:
     """Raises StoreError where a column of the batches is none of theirs or is missing, or a process has too many.
 
-    * `batches`: all of a sealed run, with today's columns. `may_lack`: whether its schema had fewer of them.
+    * `batches`: all of a sealed run.
     """
     columns, known = batches.collect_schema(), {**slice_columns(), "complete": pl.Boolean}
     wrong = [name for name, kind in columns.items() if known.get(name) != kind]
-    wrong += [name for name in (*required_columns(), "complete") if name not in columns and not may_lack]
+    wrong += [name for name in (*required_columns(), "complete") if name not in columns]
     if wrong:
         what = f"run {folder}: {BATCHES} has foreign columns or lacks some: {wrong[0][:40]!r}"
         raise StoreError(what, hint=bounds.OTHER)
@@ -615,9 +598,9 @@ def refuse_uncommon(folder: Path) -> None:
         raise StoreError(f"run {folder}: {SUMS} has other lines than those of a run", hint="take it from a copy")
 
 
-def sealed_index(folder: Path, schema: int) -> Index:
+def sealed_index(folder: Path) -> Index:
     """The records of a sealed run that are no batches."""
-    index = Index(folder, schema)
+    index = Index(folder)
     index.follow(Journal(folder / HEADERS))
     return index
 

@@ -5,7 +5,7 @@ The last line is the sum of those before it: a plan that was changed is refused 
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -16,9 +16,9 @@ from typing import Any
 from wattlock.definitions import suggestion
 from wattlock.definitions.constants import contract
 from wattlock.errors import StoreError
-from wattlock.store import bounds, schema_1
+from wattlock.store import bounds
 from wattlock.store.bounds import NotARecord
-from wattlock.store.record_schema import SCHEMA, check_version, fault_by
+from wattlock.store.record_schema import SCHEMA, check_version, judge_of
 from wattlock.study import Case, InputFile, Study
 
 NAME = "plan.jsonl"
@@ -104,8 +104,6 @@ def read(folder: Path) -> list[dict[str, Any]]:
     if not lines or lines[0].get("kind") != "study":
         raise _damaged(folder, 1, "does not hold the study")
     check_version(str(folder), lines[0].get("schema"))
-    if lines[0]["schema"] == schema_1.VERSION:
-        lines = [json.loads(line) for line in schema_1.lines(text).splitlines()]
     if (found := fault(lines)) is not None:
         raise StoreError(f"run {folder}: {NAME}: {found}", hint=CHANGED)
     if any(line["kind"] == "sum" for line in lines) and not is_summed(text):
@@ -222,21 +220,21 @@ INPUT = _object({"data": _TEXT, "size_B": _COUNT, "sha256": _SHA256})
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _judge() -> Callable[[object], str | None]:
     types = contract()["plan"]["$defs"]
     case = types["PlannedCase"]
     sizes = dict.fromkeys(("payload_B", "aad_B"), _COUNT)
     texts = dict.fromkeys(("cipher", "provider", "data"), _TEXT)
     case = {**case, "properties": {**case["properties"], **sizes, **texts, "core_class": _MAY_BE_TEXT}}
-    lists = {"inputs": {"items": INPUT}, "cases": {"items": case}}
-    return {**FIRST, "properties": {**FIRST["properties"], **lists}, "$defs": types}
+    lists = {name: {"type": "array", "items": item} for name, item in (("inputs", INPUT), ("cases", case))}
+    return judge_of({**FIRST, "properties": {**FIRST["properties"], **lists}, "$defs": types})
 
 
 def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:
     """What is wrong with the lines of a plan: the field and the rule; null where nothing is."""
     first = lines[0]
     by_kind = {f"{kind}s": [line for line in lines[1:] if line["kind"] == kind] for kind in ("case", "input")}
-    if (found := fault_by({**first, **by_kind}, _schema())) is not None:
+    if (found := _judge()({**first, **by_kind})) is not None:
         return found
     return next(_more(first, [line["case"] for line in by_kind["cases"]]), None)
 

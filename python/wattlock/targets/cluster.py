@@ -199,10 +199,10 @@ class Clustered:
 
         Raises what that does, with the worker's name; WayError where no worker is left or the scheduler is lost.
         """
-        told = Told(self.name, list(words), text, replace(limits, stopped=None), who)
-        decides = [told.core, self._kit.decides, told.words, text.decode()]
+        order = Told(self.name, list(words), text, replace(limits, stopped=None), who)
+        decides = [order.core, self._kit.decides, order.words, text.decode()]
         done: WorkerOutput = self.scheduler.carry_out(
-            _carry_out, self._kit, told, decides=decides, who=who, stopped=limits.stopped
+            _carry_out, self._kit, order, decides=decides, who=who, stopped=limits.stopped
         )
         if done.written:
             take(done.written)
@@ -231,7 +231,7 @@ def _kit(name: str) -> Kit:
     decides = {
         "wattlock": wattlock.__version__,
         "probe": facts.probe_sha256,
-        "sources": facts.told["sources_sha256"],
+        "sources": facts.answer["sources_sha256"],
         "emulator": facts.emulator,
         "part": of_part,
     }
@@ -242,14 +242,14 @@ def _core(name: str) -> Emulated:
     return microcontroller.find_emulated(name.removeprefix("qemu:"))
 
 
-def _carry_out(kit: Kit, told: Told) -> WorkerOutput:
+def _carry_out(kit: Kit, order: Told) -> WorkerOutput:
     """On a worker: one process, to its end, or until its task is released."""
     worker, released = this_worker()
     written: list[bytes] = []
-    limits = replace(told.limits, stopped=released)
+    limits = replace(order.limits, stopped=released)
     try:
-        refuse_other(worker, _kit(told.core).decides, "the others", kit.decides, SAME)
-        code, complaints = _core(told.core).start(told.words, told.text, limits, written.append, who=told.who)
+        refuse_other(worker, _kit(order.core).decides, "the others", kit.decides, SAME)
+        code, complaints = _core(order.core).start(order.words, order.text, limits, written.append, who=order.who)
     except WattlockError as error:
         raise of_worker(worker, error) from None
     if code:

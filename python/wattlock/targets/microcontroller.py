@@ -79,7 +79,7 @@ class OnCore(ABC):
             raise self._unfit(code, complaints)
         header = read(written, lambda lines: json.loads(lines.splitlines()[0]), code, complaints, who)
         print_of = header["fingerprint"]
-        told = {
+        answer = {
             "model_name": print_of["hardware"]["model_name"],
             "kernel": print_of["kernel"],
             "clocks": {"counter": None},
@@ -91,7 +91,7 @@ class OnCore(ABC):
             processors=(0,),
             core_classes=(CoreClass(None, None, (0,)),),
             emulator=print_of["virtualisation"]["emulator"],
-            told=told,
+            answer=answer,
             counted=self.counted,
         )
 

@@ -463,11 +463,11 @@ def _program(name: str) -> str:
     return program
 
 
-def _trouble(name: str, said: str, known: Sequence[tuple[str, str, str]]) -> WayError:
-    for complaint, what, hint in known:
-        if complaint in said:
+def _trouble(name: str, complaint: str, known: Sequence[tuple[str, str, str]]) -> WayError:
+    for part, what, hint in known:
+        if part in complaint:
             return WayError(f"{name}: {what}", hint=hint.format(name=name))
-    return WayError(f"{name}: {said}", hint="`adb devices` lists what is connected")
+    return WayError(f"{name}: {complaint}", hint="`adb devices` lists what is connected")
 
 
 TRIPLES = {

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple, NoReturn, Protocol
 
 from wattlock.definitions.constants import contract
 from wattlock.errors import DiskFull, EvidenceError, InputError, ProbeError, WayError
-from wattlock.store.record_schema import fault_by
+from wattlock.store.record_schema import judge_of
 
 
 class Target(Protocol):
@@ -120,7 +120,7 @@ class Facts(NamedTuple):
     * `processors`: those that may be used, the last first: the first ones have the most interrupts.
     * `core_classes`: the fastest first; one where all cores are alike.
     * `emulator`: by what an emulator was noticed, null where none was.
-    * `told`: all that the device said.
+    * `answer`: all that the device said.
     * `clock_ahead_s`: by how much its clock is ahead of the host's, below 0 where it is behind.
     * `counted`: the core on which no time is measured and cycles are counted; null where time is measured.
     * `at_a_time`: how many processes count there at a time.
@@ -133,7 +133,7 @@ class Facts(NamedTuple):
     processors: tuple[int, ...]
     core_classes: tuple[CoreClass, ...] = ()
     emulator: str | None = None
-    told: Mapping[str, Any] = {}
+    answer: Mapping[str, Any] = {}
     clock_ahead_s: float = 0.0
     counted: CountedCore | None = None
     at_a_time: int = 1
@@ -171,24 +171,26 @@ def ask_facts(start: Callable[..., tuple[int, bytes]], who: str) -> Facts:
     """
     written: list[bytes] = []
     code, complaints = start(["facts"], b"", LIMITS, written.append, who=f"{who} facts")
-    told: Any = read(written, json.loads, code, complaints, f"{who} facts")
-    wrong = fault_by(told, contract()["facts"]) if isinstance(told, dict) else "it is no object"
+    answer: Any = read(written, json.loads, code, complaints, f"{who} facts")
+    wrong = judge_of(contract()["facts"])(answer)
     if code or wrong is not None:
         raise ProbeError(f"{who} facts: {wrong or f'exit code {code}'}", hint="`make setup` builds the probe anew")
-    sha256, usable = told["build"].get("executable_sha256"), told["processors"]
+    sha256, usable = answer["build"].get("executable_sha256"), answer["processors"]
     if sha256 is None:
         raise ProbeError(f"{who} facts: it can't read its own program", hint="it needs /proc, or another folder")
-    ahead_s = told["clocks"]["unix_ns"] / 1e9 - time.time()
-    build = told["build"]
-    return Facts(sha256, build["isa"], _last_first(usable), _classes(told), told.get("emulator"), told, ahead_s)
+    ahead_s = answer["clocks"]["unix_ns"] / 1e9 - time.time()
+    build = answer["build"]
+    return Facts(sha256, build["isa"], _last_first(usable), _classes(answer), answer.get("emulator"), answer, ahead_s)
 
 
 def _last_first(processors: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(processors, reverse=True))
 
 
-def _classes(told: Mapping[str, Any]) -> tuple[CoreClass, ...]:
-    return tuple(CoreClass(one.get("class"), one.get("part"), tuple(one["processors"])) for one in told["core_classes"])
+def _classes(answer: Mapping[str, Any]) -> tuple[CoreClass, ...]:
+    return tuple(
+        CoreClass(cores.get("class"), cores.get("part"), tuple(cores["processors"])) for cores in answer["core_classes"]
+    )
 
 
 CHUNK_B = 2**16

@@ -82,14 +82,14 @@ SAME = {
 """What is compared, in words, and what to do where two machines differ."""
 
 
-def builds(own: Path | None) -> dict[str, str | None]:
+def builds(user_folder: Path | None) -> dict[str, str | None]:
     """What answers are made by on this machine, by the names of `SAME`.
 
-    * `own`: the user's folder of cards; without one that of `WATTLOCK_CARDS`.
+    * `user_folder`: the user's folder of cards; without one that of `WATTLOCK_CARDS`.
 
     Raises ProbeError where a program is missing, InputError where the folder has no cards.
     """
-    folder = own_folder(own)
+    folder = own_folder(user_folder)
     return {
         "wattlock": wattlock.__version__,
         "files": _package(),

@@ -113,11 +113,11 @@ def test_the_plan_of_a_run_that_is_not_sealed_is_what_was_planned(tmp_path: Path
 @pytest.mark.parametrize(
     ("record", "what"),
     [
-        ({"kind": "session"}, "a session record of records.jsonl is not as the schema has it: it has no wall_s"),
-        ({"kind": "session", "wall_s": "5", "next_process": 1}, "wall_s is '5', not number"),
-        ({"kind": "failure", "process": 0}, "a failure record of records.jsonl is not as the schema has it"),
+        ({"kind": "session"}, "records.jsonl is a session not as the schema has it: it has no wall_s"),
+        ({"kind": "session", "wall_s": "5", "next_process": 1}, "wall_s is '5': input should be a valid number"),
+        ({"kind": "failure", "process": 0}, "records.jsonl is a failure not as the schema has it: it has no case"),
         ({"kind": "left_out", "process": 0}, "it has no why"),
-        ({"kind": "header", "schema": 2, "process": 0}, "it has no seed"),
+        ({"kind": "header", "schema": 2, "process": 0}, "it has no cases"),
     ],
 )
 def test_a_record_without_its_fields_is_refused_with_its_kind(

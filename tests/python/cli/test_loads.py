@@ -8,7 +8,7 @@ import pytest
 
 from support.tree import TESTS, TREE
 
-OLD_RUN = TESTS / "store" / "schema_1_run"
+RUN = TESTS / "store" / "measured_run"
 DRAWING = {"altair", "vl_convert", "scipy", "jsonschema", "narwhals"}
 ROOMS = {"advise", "lab", "link", "page", "papers", "publish", "report", "security", "sweep"}
 """Rooms that no estimate of a run is made in."""
@@ -28,7 +28,7 @@ def loaded_by(*words: str) -> set[str]:
 
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_show_loads_no_library_that_draws_and_no_room_that_it_does_not_need(form: str) -> None:
-    loaded = loaded_by("show", str(OLD_RUN), "--format", form)
+    loaded = loaded_by("show", str(RUN), "--format", form)
     rooms = {f"wattlock.{room}" for room in ROOMS - ({"report"} if form == "csv" else set())}
     assert "polars" in loaded
     assert loaded & (DRAWING | rooms | {"rich"}) == set()

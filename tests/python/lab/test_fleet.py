@@ -33,7 +33,7 @@ from wattlock.lab.fleet.queue import MOST_ATTEMPTS, Job, Queue, State
 from wattlock.lab.fleet.worker import KEY, Key, TaskOrder, TaskOutput, key_of, signed
 from wattlock.publish.minisign import SecretKey
 from wattlock.run import begin
-from wattlock.run.session import Session
+from wattlock.run.begin import Session
 from wattlock.store import RunFolder
 from wattlock.targets import named
 from wattlock.targets.target import Limits, NotInstalled

@@ -14,9 +14,9 @@ from support.tools import compiling, needs
 from support.tree import TREE, require_programs
 from wattlock import cli
 from wattlock.errors import InputError
-from wattlock.run import adapters, begin
+from wattlock.run import begin
 from wattlock.run.begin import Request
-from wattlock.run.libraries import named_libraries
+from wattlock.run.libraries import hash_of, named_libraries, refuse_unfit, with_adapters
 from wattlock.run.result import read
 from wattlock.store import RunFolder
 
@@ -37,13 +37,13 @@ def test_a_shared_library_on_a_core_is_refused_before_anything_is_counted(tmp_pa
 def test_a_folder_of_sources_is_refused_where_nothing_is_counted() -> None:
     libraries = named_libraries([f"mine={EXAMPLE}"])
     with pytest.raises(InputError, match="compiled for a microcontroller's core") as caught:
-        adapters.refuse_unfit(libraries, None)
+        refuse_unfit(libraries, None)
     assert "--on qemu:cortex-m4" in str(caught.value.hint)
 
 
 def test_an_adapter_has_a_row_behind_those_of_its_ciphers_alone() -> None:
     rows: Any = {name: [{"id": name, "provider": "wattlock", "path": "avx2"}] for name in ("xtea-ctr", "aes128-ctr")}
-    found = adapters.with_adapters(rows, {"mine": EXAMPLE})
+    found = with_adapters(rows, {"mine": EXAMPLE})
     assert [row["provider"] for row in found["xtea-ctr"]] == ["wattlock", "mine"]
     assert found["xtea-ctr"][1]["version"] == "1.0.0"
     assert found["xtea-ctr"][1]["path"] is None
@@ -61,15 +61,15 @@ def test_an_adapter_has_a_row_behind_those_of_its_ciphers_alone() -> None:
 def test_a_manifest_that_can_not_be_read_is_named(text: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "adapter.toml").write_text(text)
     with pytest.raises(InputError, match=words):
-        adapters.with_adapters({}, {"mine": tmp_path})
+        with_adapters({}, {"mine": tmp_path})
 
 
 def test_a_changed_source_makes_another_library(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(EXAMPLE, folder)
-    assert adapters.hash_of(folder) == adapters.hash_of(EXAMPLE)
+    assert hash_of(folder) == hash_of(EXAMPLE)
     (folder / "xtea.c").write_text("int changed;")
-    assert adapters.hash_of(folder) != adapters.hash_of(EXAMPLE)
+    assert hash_of(folder) != hash_of(EXAMPLE)
 
 
 def test_sources_that_are_not_those_an_adapter_was_written_for_are_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from wattlock.errors import StoreError
-from wattlock.run import batches
+from wattlock.run import result as run_result
 from wattlock.run.result import Result, open_run
 
 RUN = Path(__file__).parent / "licence_run"
@@ -16,7 +16,7 @@ RUN = Path(__file__).parent / "licence_run"
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(batches, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(run_result, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache" / "batches"
 
 
@@ -24,13 +24,13 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def summarised(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One more element for each time that batches were read."""
     times: list[int] = []
-    read = batches._summarised
+    read = run_result._freshly_summarised
 
-    def counted(*words: Any) -> batches.Batches:
+    def counted(*words: Any) -> run_result.BatchSummary:
         times.append(1)
         return read(*words)
 
-    monkeypatch.setattr(batches, "_summarised", counted)
+    monkeypatch.setattr(run_result, "_freshly_summarised", counted)
     return times
 
 
@@ -47,7 +47,7 @@ def test_a_run_that_was_read_says_the_same_again_without_its_batches(summarised:
 
 def test_other_code_summarises_anew(summarised: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     open_run(RUN)
-    monkeypatch.setattr(batches, "_code", lambda: "0" * 64)
+    monkeypatch.setattr(run_result, "_code_hash", lambda: "0" * 64)
     open_run(RUN)
     assert summarised == [1, 1]
 
@@ -83,8 +83,8 @@ def test_a_cache_that_can_not_be_written_changes_nothing(kept: Path, summarised:
 
 
 def test_so_many_runs_are_kept_and_no_more(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MOST_KEPT", 2)
+    monkeypatch.setattr(run_result, "MOST_KEPT", 2)
     for number in range(4):
-        monkeypatch.setattr(batches, "_code", lambda number=number: f"{number:064}"[::-1])
+        monkeypatch.setattr(run_result, "_code_hash", lambda number=number: f"{number:064}"[::-1])
         open_run(RUN)
     assert len(list(kept.iterdir())) == 2

@@ -17,10 +17,9 @@ from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.report.evidence import drawable
 from wattlock.report.run_page import write_report
 from wattlock.run import begin
-from wattlock.run.begin import Request
+from wattlock.run.begin import Request, Silent
 from wattlock.run.result import Result, open_one_kind, open_run, read
 from wattlock.run.run_comparison import compare
-from wattlock.run.session import Silent
 from wattlock.targets.local import Local
 
 BIG, LITTLE = "big", "little"

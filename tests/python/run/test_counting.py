@@ -11,10 +11,9 @@ from support.counted_runs import C3, CASES, M4, STUDY, Replayed
 from support.tree import require_programs
 from wattlock.errors import InputError, ProbeError, StudyError
 from wattlock.run import begin, counting
-from wattlock.run.begin import Request
+from wattlock.run.begin import Request, Silent
 from wattlock.run.metering import MeterChoice
 from wattlock.run.result import read
-from wattlock.run.session import Silent
 from wattlock.store import RunFolder
 from wattlock.targets.target import hear
 

@@ -22,9 +22,18 @@ from support.tree import TESTS
 from support.virtual_runs import case_of, study_of, write_study
 from wattlock import cli
 from wattlock.errors import InputError, ProbeError
-from wattlock.run import contract, shards
-from wattlock.run.contract import Broken, Contract, left_out_where_broken
-from wattlock.run.process import measure
+from wattlock.run.process import (
+    BATCH_LINE_B,
+    MOST_VISITS,
+    SHARD_CASES,
+    TRIES,
+    Broken,
+    Contract,
+    Order,
+    left_out_where_broken,
+    measure,
+    self_checks,
+)
 from wattlock.run.result import read
 from wattlock.store import RunFolder
 from wattlock.store.record_schema import record_schema
@@ -97,8 +106,8 @@ def test_a_field_that_may_be_null_may_be_absent_in_every_record(tmp_path: Path) 
 
 
 def test_a_self_check_may_be_of_the_provider_that_the_probe_chose_and_a_case_of_the_study_may_not() -> None:
-    watch = shards.self_checks(2)
-    plan = list(shards.Order(1, 3, CASES, None, watch, {0: 1, 1: 1}).plan({}))
+    watch = self_checks(2)
+    plan = list(Order(1, 3, CASES, None, watch, {0: 1, 1: 1}).plan({}))
     header = scripted_probe._header(plan[0], plan[1:], {})
 
     def measured_by_another(number: int) -> None:
@@ -121,17 +130,17 @@ def test_a_line_of_seventy_megabytes_is_refused_after_the_first_of_them() -> Non
 
 
 def test_all_that_an_honest_process_can_write_is_within_its_limits() -> None:
-    for process, cases in ((0, CASES), (1, [case_of(n, "aes128-cbc") for n in range(shards.SHARD_CASES)])):
-        watch = shards.self_checks(len(cases))
-        visits = {case.case: shards.MOST_VISITS for case in cases}
-        plan = list(shards.Order(process, 3, cases, None, watch, visits).plan({}))
+    for process, cases in ((0, CASES), (1, [case_of(n, "aes128-cbc") for n in range(SHARD_CASES)])):
+        watch = self_checks(len(cases))
+        visits = {case.case: MOST_VISITS for case in cases}
+        plan = list(Order(process, 3, cases, None, watch, visits).plan({}))
         most = Contract(plan)
         header = scripted_probe._header(plan[0], plan[1:], {})
         batches = scripted_probe._batches(plan[0], plan[1:], {})
         line_B = max(len(json.dumps(one)) for one in islice(batches, 50))
         assert len(json.dumps(header)) < most.longest_line_B
-        assert line_B < contract.BATCH_LINE_B
-        tries = sum(line["visits"] + max(4, line["visits"] // 6) for line in plan[1:]) * contract.TRIES
+        assert line_B < BATCH_LINE_B
+        tries = sum(line["visits"] + max(4, line["visits"] // 6) for line in plan[1:]) * TRIES
         assert most.most_lines >= tries
         assert most.limits.most_B > tries * line_B
         assert most.limits.start_s + most.limits.silence_s < most.limits.most_s
@@ -142,10 +151,10 @@ def test_a_block_of_energy_is_tried_as_often_as_may_be_and_no_oftener() -> None:
     head["energy"] = {"superblocks": 1, "block_ns": 1, "guard_ns": 1, "chip_ns": 1}
     held = Contract([head, *rest])
     block = {"superblock": 0, "position": 0, "case": None}
-    for attempt in range(contract.TRIES):
+    for attempt in range(TRIES):
         held._judge_block(block | {"attempt": attempt})
     with pytest.raises(Broken, match="too often"):
-        held._judge_block(block | {"attempt": contract.TRIES})
+        held._judge_block(block | {"attempt": TRIES})
     with pytest.raises(Broken, match="too often"):
         held._judge_block(block | {"attempt": 0})
 

@@ -12,10 +12,9 @@ from wattlock import cli
 from wattlock.analysis.estimate import HOLD_AT_LEAST, level_of_a_look
 from wattlock.errors import InputError, StudyError
 from wattlock.run import begin
-from wattlock.run.keep_trying import KeepTrying, extended
+from wattlock.run.begin import Silent
 from wattlock.run.result import Result, read
-from wattlock.run.session import Silent
-from wattlock.run.timing import Timing
+from wattlock.run.timing import KeepTrying, Timing, extended
 from wattlock.study import load
 from wattlock.targets import or_this_machine
 

@@ -11,7 +11,7 @@ from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import case_of, study_of, write_study
 from wattlock import cli
 from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower
-from wattlock.run import paired, shards
+from wattlock.run import process, timing
 from wattlock.run.result import open_run
 from wattlock.store import RunFolder
 
@@ -138,17 +138,17 @@ def test_a_budget_is_refused_without_libraries(probe: Path) -> None:
 def test_pairs_stay_in_one_shard_and_none_is_lost() -> None:
     cases = [case_of(number, "aes128-cbc") for number in range(1400)]
     pairs = {number: number + 700 for number in range(700)}
-    groups = shards.split(cases, seed=3, pairs=pairs)
+    groups = process.split(cases, seed=3, pairs=pairs)
     assert sorted(case.case for group in groups for case in group) == list(range(1400))
     for group in groups:
         there = {case.case for case in group}
-        assert len(group) <= shards.SHARD_CASES
+        assert len(group) <= process.SHARD_CASES
         assert all((first in there) == (second in there) for first, second in pairs.items())
 
 
 def test_a_pair_is_two_cases_that_differ_in_the_library_alone() -> None:
     cases = [case_of(0, "a", "x"), case_of(1, "b", "x"), case_of(2, "b", "y"), case_of(3, "c", "y")]
-    assert paired.PairedPlan.of(cases, ["y", "x"], 0.01, 60, None).pairs == [(2, 1)]
+    assert timing.PairedPlan.of(cases, ["y", "x"], 0.01, 60, None).pairs == [(2, 1)]
 
 
 def test_libraries_that_can_not_be_together_take_turns(gate: Verb, probe: Path) -> None:

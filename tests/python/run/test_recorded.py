@@ -156,7 +156,7 @@ def test_a_unit_that_the_head_does_not_tell_is_told(capsys: pytest.CaptureFixtur
 def test_a_run_without_markers_and_one_that_is_not_finished_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = TREE / "tests" / "python" / "store" / "schema_1_run"
+    kept = TREE / "tests" / "python" / "store" / "measured_run"
     code, _, err = answered(["energy", "--recording", "it.csv", "--run", str(kept)], capsys)
     assert code != 0
     assert "has no marker" in err

@@ -15,8 +15,19 @@ from support.scripted_probe import CANARY_CYCLES, direct, install, requested, tr
 from support.store_records import room_for
 from support.virtual_runs import CIPHERS, case_of, study_of
 from wattlock.errors import DiskFull, ProbeError, StoreError
-from wattlock.run import shards
-from wattlock.run.process import Bench, measure
+from wattlock.run.process import (
+    LEAST_LONG_VISITS,
+    LEAST_VISITS,
+    MOST_VISITS,
+    SEGMENTS_A_PROCESS,
+    SELF_CHECKS,
+    VISITS,
+    Bench,
+    Order,
+    measure,
+    self_checks,
+    split,
+)
 from wattlock.run.result import Result, read
 from wattlock.run.timing import Progress, Timing
 from wattlock.store import RunFolder, plan_lines
@@ -34,7 +45,7 @@ class Sitting:
         self.probe = install(place / "probe", **script)
         self.study = Study.model_validate(study_of(looks))
         self.cases = [case_of(number, cipher) for number, cipher in enumerate(CIPHERS)]
-        self.watch = shards.self_checks(len(self.cases))
+        self.watch = self_checks(len(self.cases))
         self.folder = RunFolder.create(place / "run", self.plan())
         self.described: list[Progress] = []
         self.libraries: dict[str, Path] = {}
@@ -112,8 +123,8 @@ def test_the_segments_of_a_case_come_back_as_their_sum(tmp_path: Path) -> None:
     session_verb.measure()
     assert session_verb.column("cycles")[2] == pytest.approx(truth(2) * CANARY_CYCLES, rel=0.005)
     visits = [line["visits"] for plan in requested(session_verb.probe) for line in plan if line.get("case") == 2]
-    assert visits[:3] == [shards.VISITS, *[shards.SEGMENTS_A_PROCESS // 12] * 2]
-    assert all(shards.LEAST_LONG_VISITS <= count <= visits[1] for count in visits[3:])
+    assert visits[:3] == [VISITS, *[SEGMENTS_A_PROCESS // 12] * 2]
+    assert all(LEAST_LONG_VISITS <= count <= visits[1] for count in visits[3:])
 
 
 def test_a_case_that_fails_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -140,7 +151,7 @@ def test_a_users_library_is_measured_in_processes_of_its_own(tmp_path: Path) -> 
     for plan in requested(session_verb.probe):
         is_own = any(line.get("case") in {1, 3} for line in plan)
         assert plan[0].get("libraries", []) == ([{"name": "mine", "path": "/somewhere/mine.so"}] if is_own else [])
-        assert sum(line.get("role") in shards.SELF_CHECKS for line in plan) == len(shards.SELF_CHECKS)
+        assert sum(line.get("role") in SELF_CHECKS for line in plan) == len(SELF_CHECKS)
     assert session_verb.column("state") == ["resolved"] * 4
 
 
@@ -333,9 +344,9 @@ def test_a_case_is_visited_more_often_where_its_rounds_scatter_more_than_its_pro
         {line["case"]: line["visits"] for line in plan if line["kind"] == "case"}
         for plan in requested(session_verb.probe)
     ]
-    assert {one[0] for one in visits[:3]} == {shards.VISITS}
-    assert all(shards.LEAST_VISITS <= count <= shards.MOST_VISITS for one in visits for count in one.values())
-    assert visits[4][1] == shards.LEAST_VISITS
+    assert {one[0] for one in visits[:3]} == {VISITS}
+    assert all(LEAST_VISITS <= count <= MOST_VISITS for one in visits for count in one.values())
+    assert visits[4][1] == LEAST_VISITS
     watched = [one[5] for one in visits]
     assert watched == [plan[0]["rounds"] for plan in requested(session_verb.probe)]
 
@@ -360,7 +371,7 @@ def test_another_wattlock_that_measures_into_the_run_is_not_disturbed(tmp_path: 
 
 def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_path: Path) -> None:
     probe, taken = install(tmp_path, dies={"0": "SIGKILL"}), list[bytes]()
-    plan = shards.Order(0, 1, [case_of(0, "des-cbc")], None, visits={0: 24}).plan({})
+    plan = Order(0, 1, [case_of(0, "des-cbc")], None, visits={0: 24}).plan({})
     with pytest.raises(ProbeError):
         measure(Local(probe), plan, 0, taken.append)
     lines = b"".join(taken).splitlines(keepends=True)
@@ -370,17 +381,17 @@ def test_what_the_probe_wrote_before_it_died_is_handed_over_line_by_line(tmp_pat
 
 def test_a_plan_names_the_partners_of_a_pair_gives_both_the_visits_of_one_and_leaves_out_half_a_pair() -> None:
     cases = [case_of(number, "des-cbc") for number in range(4)]
-    order = shards.Order(0, 1, cases, None, visits={0: 8, 1: 30, 2: 24, 3: 24}, pairs={0: 1, 2: 9})
+    order = Order(0, 1, cases, None, visits={0: 8, 1: 30, 2: 24, 3: 24}, pairs={0: 1, 2: 9})
     lines = [line for line in order.plan({}) if line["kind"] == "case"]
     assert [(line.get("pair"), line["visits"]) for line in lines] == [(1, 30), (0, 30), (None, 24), (None, 24)]
 
 
 def test_a_thousand_cases_are_cut_into_shards_of_about_equal_size() -> None:
     cases = [case_of(number, "aes128-cbc") for number in range(1000)]
-    groups = shards.split(cases, seed=3)
+    groups = split(cases, seed=3)
     assert [len(group) for group in groups] == [250] * 4
     assert sorted(case.case for group in groups for case in group) == list(range(1000))
-    assert groups != shards.split(cases, seed=4)
+    assert groups != split(cases, seed=4)
 
 
 def test_the_frame_of_a_run_says_which_batches_count(tmp_path: Path) -> None:

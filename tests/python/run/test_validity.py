@@ -12,9 +12,9 @@ from support.virtual_runs import CIPHERS, case_of, study_of, write_study
 from wattlock import cli
 from wattlock.analysis.self_checks import INJECTED_SLOWDOWN, State, Verdict
 from wattlock.energy.valuing import valued
-from wattlock.run import shards, validity
+from wattlock.run import validity
 from wattlock.run.begin import measure
-from wattlock.run.process import Bench
+from wattlock.run.process import Bench, self_checks
 from wattlock.run.result import Result, read
 from wattlock.run.timing import NOTICE_S, Timing
 from wattlock.run.validity import INVALID_RUN, Conditions
@@ -161,7 +161,7 @@ class Noticing:
 
     def __init__(self, place: Path, step_s: float, looks: Sequence[int] = (5, 8), **script: Any) -> None:
         study, cases = Study.model_validate(study_of(looks)), [case_of(n, cipher) for n, cipher in enumerate(CIPHERS)]
-        watch = shards.self_checks(len(cases))
+        watch = self_checks(len(cases))
         created = datetime(2026, 11, 26, tzinfo=UTC)
         plan = plan_lines(study, [*cases, *watch], id="r", created=created, seed=7, probe_sha256="0" * 64, device=None)
         folder = RunFolder.create(place / "run", plan)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wattlock.errors import InputError
-from wattlock.study.samples import SAMPLES, SampleKind, grow, valid_from_B
+from wattlock.study.study import SAMPLES, SampleKind, grow, valid_from_B
 
 KINDS: tuple[SampleKind, ...] = get_args(SampleKind)
 SHELF = files("wattlock") / "data" / "samples"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from support.virtual_runs import case_of
-from wattlock.run import shards
+from wattlock.run.process import VISITS, Order
 
 Records = list[dict[str, Any]]
 Kind = tuple[Callable[[Records], list[Any]], str]
@@ -19,8 +19,8 @@ CASES = [case_of(0, "aes128-cbc"), case_of(1, "des-cbc")]
 
 
 def plan_of(process: int) -> list[dict[str, Any]]:
-    visits = dict.fromkeys((0, 1), shards.VISITS)
-    return list(shards.Order(process, 3, CASES, None, visits=visits).plan({}))
+    visits = dict.fromkeys((0, 1), VISITS)
+    return list(Order(process, 3, CASES, None, visits=visits).plan({}))
 
 
 def of(kind: str, path: str, value: object) -> Callable[[Records], list[Any]]:
@@ -64,40 +64,55 @@ HEADERS: dict[str, Kind] = {
     "a header of schema true": (of("header", "schema", "1"), "records of schema '1'"),
     "a header without a schema": (of("header", "schema", GONE), "records of schema None"),
     "a header of another process": (of("header", "process", 7), "a header of process 7"),
-    "a header of process -1": (of("header", "process", -1), "process is -1, and is to be at least 0"),
-    "a header of process null": (of("header", "process", None), "process is None, not integer"),
-    "a header of process '1'": (of("header", "process", "1"), "process is '1', not integer"),
+    "a header of process -1": (
+        of("header", "process", -1),
+        "process is -1: input should be greater than or equal to 0",
+    ),
+    "a header of process null": (of("header", "process", None), "process is None: input should be"),
+    "a header of process '1'": (of("header", "process", "1"), "process is '1': input should be"),
     "a header without a process": (of("header", "process", GONE), "has no process"),
     "a header of another seed": (of("header", "seed", 5), "a header of seed 5"),
     "a header without a seed": (of("header", "seed", GONE), "has no seed"),
-    "a header of a seed beyond 64 bits": (of("header", "seed", 2**64), "seed is 18446744073709551616, and is to be"),
+    "a header of a seed beyond 64 bits": (
+        of("header", "seed", 2**64),
+        "seed is 18446744073709551616: input should be less",
+    ),
     "a header without a fingerprint": (of("header", "fingerprint", GONE), "has no fingerprint"),
-    "a fingerprint of null": (of("header", "fingerprint", None), "fingerprint is None, not object"),
-    "a fingerprint that is a list": (of("header", "fingerprint", []), r"fingerprint is \[\], not object"),
+    "a fingerprint of null": (of("header", "fingerprint", None), "fingerprint is None: input should be"),
+    "a fingerprint that is a list": (of("header", "fingerprint", []), r"fingerprint is \[\]: input should be"),
     "a fingerprint without a kernel": (of("header", "fingerprint.kernel", GONE), "fingerprint has no kernel"),
     "a fingerprint without a build": (of("header", "fingerprint.build", GONE), "fingerprint has no build"),
     "a fingerprint without its isa": (of("header", "fingerprint.build.isa", GONE), "fingerprint.build has no isa"),
-    "a system that is a number": (of("header", "fingerprint.kernel.os", 5), "fingerprint.kernel.os is 5, not string"),
-    "0 ticks a second": (of("header", "ticks_per_second", 0), "ticks_per_second is 0, and is to be at least 1"),
+    "a system that is a number": (
+        of("header", "fingerprint.kernel.os", 5),
+        "fingerprint.kernel.os is 5: input should be",
+    ),
+    "0 ticks a second": (
+        of("header", "ticks_per_second", 0),
+        "ticks_per_second is 0: input should be greater than or equal to 1",
+    ),
     "-5 ticks a second": (of("header", "ticks_per_second", -5), "ticks_per_second is -5"),
-    "1.5 ticks a second": (of("header", "ticks_per_second", 1.5), "ticks_per_second is 1.5, not integer"),
-    "fast ticks a second": (of("header", "ticks_per_second", "fast"), "ticks_per_second is 'fast', not integer"),
-    "true ticks a second": (of("header", "ticks_per_second", True), "ticks_per_second is True, not integer"),
+    "1.5 ticks a second": (of("header", "ticks_per_second", 1.5), "ticks_per_second is 1.5: input should be"),
+    "fast ticks a second": (of("header", "ticks_per_second", "fast"), "ticks_per_second is 'fast': input should be"),
+    "true ticks a second": (of("header", "ticks_per_second", True), "ticks_per_second is True: input should be"),
     "no ticks a second": (of("header", "ticks_per_second", GONE), "wrote a header without ticks_per_second"),
-    "-36000 cycles a canary": (of("header", "canary_cycles", -36_000), "canary_cycles is -36000, and is to be at"),
-    "0 cycles a canary": (of("header", "canary_cycles", 0), "canary_cycles is 0, and is to be at least 1"),
-    "1e300 cycles a canary": (of("header", "canary_cycles", 1e300), "canary_cycles is 1e.300, not integer or null"),
-    "a canary of text": (of("header", "canary_cycles", "x"), "canary_cycles is 'x', not integer"),
-    "a quiet level of 0": (of("header", "quiet_ppm", 0), "quiet_ppm is 0, and is to be at least 1"),
+    "-36000 cycles a canary": (of("header", "canary_cycles", -36_000), "canary_cycles is -36000: input should be"),
+    "0 cycles a canary": (
+        of("header", "canary_cycles", 0),
+        "canary_cycles is 0: input should be greater than or equal to 1",
+    ),
+    "1e300 cycles a canary": (of("header", "canary_cycles", 1e300), "canary_cycles is 1e.300: input should be"),
+    "a canary of text": (of("header", "canary_cycles", "x"), "canary_cycles is 'x': input should be"),
+    "a quiet level of 0": (of("header", "quiet_ppm", 0), "quiet_ppm is 0: input should be greater than or equal to 1"),
     "a quiet level of -1": (of("header", "quiet_ppm", -1), "quiet_ppm is -1"),
     "a timer of null": (of("header", "timer_ticks", None), "wrote a header without timer_ticks"),
     "processor -1": (of("header", "pinned_cpu", -1), "pinned_cpu is -1"),
     "a meter in a run without one": (of("header", "meter", METER), "a header with a meter"),
-    "a meter that is none": (of("header", "meter", {"name": "m"}), "meter has no kind"),
+    "a meter that is none": (of("header", "meter", {"name": "m"}), "meter has no domain"),
     "a battery in a run without one": (of("header", "battery", METER), "a header with a battery"),
-    "cases of null": (of("header", "cases", None), "cases is None, not array"),
-    "cases that are an object": (of("header", "cases", {}), r"cases is \{\}, not array"),
-    "a case that is a number": (of("header", "cases.0", 3), r"cases\[0\] is 3, not object"),
+    "cases of null": (of("header", "cases", None), "cases is None: input should be"),
+    "cases that are an object": (of("header", "cases", {}), r"cases is \{\}: input should be"),
+    "a case that is a number": (of("header", "cases.0", 3), r"cases\[0\] is 3: input should be"),
     "no cases": (of("header", "cases", []), "a batch of a case that it was not asked for"),
     "no cases and no batches": (
         lambda records: [records[0] | {"cases": []}, records[-1] | {"batches": 0}],
@@ -106,12 +121,18 @@ HEADERS: dict[str, Kind] = {
     "a case that was not planned": (of("header", "cases.0.case", 99), "of case 99, which it was not asked for"),
     "a case twice": (of("header", "cases.1.case", 0), "of case 0 twice"),
     "a case without its calls": (of("header", "cases.0.calls", GONE), r"cases\[0\] has no calls"),
-    "a case of 0 calls": (of("header", "cases.0.calls", 0), r"cases\[0\].calls is 0, and is to be at least 1"),
+    "a case of 0 calls": (
+        of("header", "cases.0.calls", 0),
+        r"cases\[0\].calls is 0: input should be greater than or equal to 1",
+    ),
     "a case of 0 segments": (of("header", "cases.0.segments", 0), r"cases\[0\].segments is 0"),
     "a short case of a million segments": (of("header", "cases.0.segments", 10**6), "cut case 0 into 1000000"),
     "a case of another cipher": (of("header", "cases.0.cipher", "xor"), "case 0 with cipher 'xor'"),
     "a case of another role": (of("header", "cases.0.role", "aa_test"), "case 0 with role 'aa_test'"),
-    "a case of an unknown operation": (of("header", "cases.0.operation", "melt"), "is 'melt', not one of encrypt"),
+    "a case of an unknown operation": (
+        of("header", "cases.0.operation", "melt"),
+        "is 'melt': input should be 'encrypt'",
+    ),
 }
 
 BATCHES: dict[str, Kind] = {
@@ -143,8 +164,11 @@ OTHERS: dict[str, Kind] = {
     "a failure of another process": (before_the_end(failure(process=0)), "a failure of process 0"),
     "a failure of an unknown case": (before_the_end(failure(case=50)), "of case 50, which it was not asked for"),
     "a failure twice": (before_the_end(failure(), failure()), "of case 0 twice"),
-    "a failure without an error": (before_the_end(failure(error=None)), "error is None, not string"),
-    "a failure with an unknown sequel": (before_the_end(failure(follows="panic")), "'panic', not one of repeat_block"),
+    "a failure without an error": (before_the_end(failure(error=None)), "error is None: input should be"),
+    "a failure with an unknown sequel": (
+        before_the_end(failure(follows="panic")),
+        "'panic': input should be 'repeat_block'",
+    ),
     "a header twice": (lambda records: [records[0], *records], "two headers"),
     "an end twice": (lambda records: [*records, records[-1]], "went on after its last record"),
     "batches behind the end": (lambda records: [*records, records[1]], "went on after its last record"),
@@ -157,10 +181,10 @@ OTHERS: dict[str, Kind] = {
     "a block of energy": (before_the_end(BLOCK), "a block of energy that it was not asked for"),
     "a level of a battery": (before_the_end(LEVEL), "a level of a battery that it was not asked for"),
     "a session of wattlock's": (
-        before_the_end({"kind": "session", "wall_s": 1}),
+        before_the_end({"kind": "session", "wall_s": 1, "next_process": 2}),
         'kind "session", which there is none',
     ),
-    "a session without fields": (before_the_end({"kind": "session"}), 'kind "session", which there is none of'),
+    "a session without fields": (before_the_end({"kind": "session"}), "a session not as the schema has it"),
     "an exclusion of a sound process": (
         before_the_end({"kind": "left_out", "process": 0, "why": "spite"}),
         'kind "left_out", which there is none of',

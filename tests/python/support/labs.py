@@ -21,7 +21,7 @@ from wattlock.store import RunFolder
 from wattlock.store.run_folder import sums_sha256
 
 COUNTED = FOLDER
-MEASURED = TESTS / "store" / "schema_1_run"
+MEASURED = TESTS / "store" / "measured_run"
 SMALL = (COUNTED / "m4", COUNTED / "m0plus", MEASURED)
 """Two runs that counted on cores, and one that measured."""
 LOCAL = "http://127.0.0.1"

@@ -68,7 +68,7 @@ RUNS = f"""
 title = "Processes drawn again"
 
 [[grid]]
-run = ["{TESTS / "store" / "schema_1_run"}"]
+run = ["{TESTS / "store" / "measured_run"}"]
 [grid.vary]
 "seed" = [1, 2]
 """

@@ -69,7 +69,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (LIVES + '"device" = "rp2040"\n', "device: values cycles", "leave one of them out"),
         (LIVES + '"duty" = 0.5\n', "duty: is there beside per_second", "leave one of them out"),
         (LIVES + '"duty" = 1.5\n', "duty: must be at most 1", ""),
-        (RUNS.replace("schema_1_run", "schema_0_run"), "there is no run", ""),
+        (RUNS.replace("measured_run", "no_run"), "there is no run", ""),
         (RUNS.replace('"seed"', '"sede"'), "sede: unknown key", "seed"),
         (RUNS + '[grid.fixed]\n"draws" = 10\n', "draws: must be at least 1000, is 10", ""),
         (RUNS + '"case" = [5, 6]\n', "has no case 5", "it has 5, the first is 0"),

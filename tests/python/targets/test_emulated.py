@@ -114,7 +114,7 @@ def test_its_facts_are_those_of_the_core_and_never_this_machines(tmp_path: Path)
     header = RunFolder.open(M4).headers()[0]
     (tmp_path / "header").write_text(json.dumps(header) + "\n")
     facts = stub(tmp_path, f"cat {tmp_path}/header").facts()
-    assert (facts.isa, facts.processors, facts.told["model_name"]) == ("thumbv7em", (0,), "cortex-m4")
+    assert (facts.isa, facts.processors, facts.answer["model_name"]) == ("thumbv7em", (0,), "cortex-m4")
     assert facts.emulator is not None
     assert facts.emulator.startswith("QEMU emulator version ")
     assert facts.counted == CountedCore("cortex-m4")

@@ -15,9 +15,9 @@ import pytest
 from support.ssh_server import SSHD, served
 from support.tools import needs
 from wattlock.errors import ProbeError, StoreError, WattlockError, WayError
-from wattlock.run import begin, shards
+from wattlock.run import begin, process
+from wattlock.run.begin import Silent
 from wattlock.run.process import Bench, carry_out
-from wattlock.run.session import Silent
 from wattlock.store import RunFolder
 from wattlock.targets import local
 from wattlock.targets.remote import Remote, Ssh, Way
@@ -217,7 +217,7 @@ def test_a_run_is_not_gone_on_with_on_another_machine(stage: Stage) -> None:
     way = stage.probe_by(f'-e "s/\\"model_name\\":\\"[^\\"]*/\\"model_name\\":\\"{when_moved}/"')
     folder = begin.plan(begin.Request(str(stage.folder / "one.toml")), Remote(way)).create(stage.folder / "run").folder
     assert begin.resume(str(folder.path), Remote(way), libraries={}).folder.path == folder.path
-    order = shards.Order(0, 1, folder.cases()[:1], None, shards.self_checks(1))
+    order = process.Order(0, 1, folder.cases()[:1], None, process.self_checks(1))
     carry_out(Bench(folder, Remote(way), {}), order)
     assert begin.resume(str(folder.path), Remote(way), libraries={}).folder.path == folder.path
     moved.touch()

@@ -11,9 +11,8 @@ import pytest
 
 from support.virtual_runs import case_of
 from wattlock.errors import ProbeError
-from wattlock.run.process import inquire
-from wattlock.run.shards import Order
-from wattlock.store.records import record_of
+from wattlock.run.process import Order, inquire
+from wattlock.store.record_schema import record_of
 from wattlock.targets import Facts, Target, local
 from wattlock.targets.local import Local
 from wattlock.targets.target import Limits

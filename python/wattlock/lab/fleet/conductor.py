@@ -48,7 +48,7 @@ from wattlock.lab.fleet.worker import (
 from wattlock.lab.pack import packed
 from wattlock.publish.minisign import SecretKey
 from wattlock.run import begin
-from wattlock.run.session import Silent
+from wattlock.run.begin import Silent
 from wattlock.run.timing import Progress
 from wattlock.store import RunFolder
 from wattlock.store.disk import FULL

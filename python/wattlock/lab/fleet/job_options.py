@@ -13,8 +13,7 @@ from wattlock.energy import device_cards
 from wattlock.energy.valuing import kept_card
 from wattlock.errors import EvidenceError, InputError, ProbeError, StudyError
 from wattlock.run import begin
-from wattlock.run.baseline import Baseline
-from wattlock.run.metering import MeterChoice
+from wattlock.run.metering import Baseline, MeterChoice
 from wattlock.study.study import STUDIES
 from wattlock.targets import Target, named
 from wattlock.targets.target import refuse_emulated
