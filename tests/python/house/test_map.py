@@ -2,13 +2,15 @@
 
 import re
 import tomllib
+from importlib import import_module
 
 import pytest
 
 from support.tree import PACKAGE, ROOMS, TREE
 
 MAP = (TREE / "ARCHITECTURE.md").read_text(encoding="utf-8")
-LAWS = (TREE / "docs" / "laws.md").read_text(encoding="utf-8")
+LAWS = MAP.partition("\n## Laws")[2].partition("\n## ")[0]
+WALKS = MAP.partition("\n## Three walks")[2].partition("\n## ")[0]
 CRATES = sorted(path.parent.name for path in (TREE / "crates").glob("*/Cargo.toml"))
 RUST = MAP.partition("\n## Rust")[2].partition("\n## Python")[0]
 PYTHON = MAP.partition("\n## Python")[2].partition("\n## ")[0]
@@ -40,8 +42,23 @@ def test_the_map_has_the_rooms_in_the_order_of_the_law_and_a_row_for_each_that_i
     assert list(rows(PYTHON)) == there
 
 
-def test_the_architecture_takes_some_150_lines() -> None:
-    assert len(MAP.splitlines()) <= 160
+def test_a_walk_leads_through_functions_that_are_there() -> None:
+    steps = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w+)?(?:\.[a-z_]+)?)`", WALKS))
+    named = {step for step in steps if step.partition(".")[0] in ROOMS}
+    assert len(named) > 20
+    assert sorted(name for name in named if not is_there(name)) == []
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name of the package, a module's or of something in it, is there."""
+    parts = name.split(".")
+    at = next(n for n in range(len(parts), 0, -1) if (PACKAGE.joinpath(*parts[:n])).with_suffix(".py").is_file())
+    found: object = import_module(".".join(["wattlock", *parts[:at]]))
+    for part in parts[at:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
 
 
 def test_every_test_that_holds_a_law_is_there() -> None:
