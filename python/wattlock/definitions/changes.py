@@ -59,8 +59,8 @@ class _Nowhere(Exception):
 def _copy(value: Any) -> Any:
     """A copy of tables, lists and what is in them."""
     if isinstance(value, dict):
-        return {key: _copy(one) for key, one in value.items()}
-    return [_copy(one) for one in value] if isinstance(value, list) else value
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _change(table: dict[str, Any], path: Sequence[str], value: Any, lists: Sequence[str]) -> None:

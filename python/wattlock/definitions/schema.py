@@ -74,7 +74,7 @@ def _at(made: Schema, path: Sequence[str]) -> list[Schema]:
     tables: list[Mapping[str, Any]] = [made]
     for key in outer:
         held = [table["properties"][key] for table in tables if key in table["properties"]]
-        tables = [inside for one in held for _, inside in _tables(made, one)]
+        tables = [inside for part_at in held for _, inside in _tables(made, part_at)]
     return [table["properties"][last] for table in tables if last in table["properties"]]
 
 
@@ -92,11 +92,11 @@ def _tables(made: Mapping[str, Any], held: Mapping[str, Any]) -> list[tuple[str,
 def _plain(part: Any) -> Any:
     """A schema of Pydantic's without the names and docstrings of classes, and without null, which TOML has not."""
     if isinstance(part, list):
-        return [_plain(one) for one in part if one != {"type": "null"}]
+        return [_plain(item) for item in part if item != {"type": "null"}]
     if not isinstance(part, dict):
         return part
     made = {
-        key: {name: _plain(one) for name, one in value.items()} if key in {"properties", "$defs"} else _plain(value)
+        key: {name: _plain(item) for name, item in value.items()} if key in {"properties", "$defs"} else _plain(value)
         for key, value in part.items()
         if key not in {"title", "description", "discriminator"}
     }
@@ -112,13 +112,13 @@ def _plain(part: Any) -> Any:
 def _references_apart(part: Any) -> None:
     """Put each reference that has something beside it into an `allOf`: editors pass over what stands beside one."""
     if isinstance(part, list):
-        for one in part:
-            _references_apart(one)
+        for item in part:
+            _references_apart(item)
     elif isinstance(part, dict):
         if "$ref" in part and len(part) > 1:
             part["allOf"] = [{"$ref": part.pop("$ref")}]
-        for one in part.values():
-            _references_apart(one)
+        for item in part.values():
+            _references_apart(item)
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,8 @@ def refusal(label: str, problems: Sequence[Problem], error_class: type[WattlockE
     first, *others = problems
     lines = [f"{label}: {_placed(first)}"]
     for other in others[: MOST_SHOWN - 1]:
-        own = f"; {other.hint}" if other.hint not in {"", first.hint} else ""
-        lines.append(f"  also {_placed(other)}{own}")
+        own_hint = f"; {other.hint}" if other.hint not in {"", first.hint} else ""
+        lines.append(f"  also {_placed(other)}{own_hint}")
     if len(problems) > MOST_SHOWN:
         lines.append(f"  also {len(problems) - MOST_SHOWN} more mistakes")
     return error_class("\n".join(lines), hint=first.hint)
@@ -169,26 +169,26 @@ def problems_of(error: ValidationError, model: type[BaseModel], wording: Wording
     An unknown key comes first, and the key that was meant isn't told as missing beside it. Of a value that may be of
     several kinds only what is wrong by the kind that was meant is told.
     """
-    located = [_Located.of(model, one) for one in error.errors(include_url=False)]
+    located = [_Located.of(model, detail) for detail in error.errors(include_url=False)]
     branches: dict[tuple[int | str, ...], _Located] = {}
-    for one in located:
-        best = branches.setdefault(one.union, one)
-        if one.rank < best.rank:
-            branches[one.union] = one
-    meant = [one for one in located if not one.union or one.branch == branches[one.union].branch]
+    for entry in located:
+        best = branches.setdefault(entry.union, entry)
+        if entry.rank < best.rank:
+            branches[entry.union] = entry
+    meant = [problem for problem in located if not problem.union or problem.branch == branches[problem.union].branch]
     meant.sort(key=lambda located_error: located_error.error["type"] != "extra_forbidden")
     found: list[Problem] = []
     missed: set[str] = set()
-    for one in meant:
-        problem = (wording and wording(one.error)) or translated(one.error, one.keys)
-        if one.error["type"] == "extra_forbidden":
-            key = str(one.error["loc"][-1])
-            close = nearest(key, one.keys)
-            missed.add(path_of((*one.error["loc"][:-1], close or "")))
+    for entry in meant:
+        problem = (wording and wording(entry.error)) or translated(entry.error, entry.keys)
+        if entry.error["type"] == "extra_forbidden":
+            key = str(entry.error["loc"][-1])
+            close = nearest(key, entry.keys)
+            missed.add(path_of((*entry.error["loc"][:-1], close or "")))
             tables = [] if close else list(_tables_with(key, model))
             if tables:
                 problem = problem._replace(hint=f"it is a key of {' and of '.join(tables)}: is that line behind a #?")
-        if one.error["type"] != "missing" or problem.path not in missed:
+        if entry.error["type"] != "missing" or problem.path not in missed:
             found.append(problem)
     return found
 
@@ -198,8 +198,8 @@ def _tables_with(key: str, model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         for kind in _kinds(field.annotation):
             head, item = (f"[[{name}]]", get_args(kind)[-1]) if get_origin(kind) is list else (f"[{name}]", kind)
-            tables = (one for one in _kinds(item) if isinstance(one, type) and issubclass(one, BaseModel))
-            if any(key in one.model_fields for one in tables):
+            tables = (kind for kind in _kinds(item) if isinstance(kind, type) and issubclass(kind, BaseModel))
+            if any(key in table.model_fields for table in tables):
                 yield head
 
 

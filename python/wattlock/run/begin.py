@@ -94,20 +94,22 @@ class Session:
         cases = folder.cases()
         if self.target.facts().counted is not None:
             return self._count(folder, cases, report)
-        own = [case for case in cases if case.role == "study"]
+        study_cases = [case for case in cases if case.role == "study"]
         watch = [case for case in cases if case.role != "study"]
-        with folder, files_of(self.study, own, inputs) as files:
+        with folder, files_of(self.study, study_cases, inputs) as files:
             bench = Bench(folder, self.target, files, self.libraries)
             seed = folder.plan()[0]["seed"]
             # A move from one to another of a kind changes nothing else.
-            processors = {one: list(processors_of(self.target, one)) for one in core_classes_of(own)}
-            shared = (bench, self.study, own, watch, seed, report.measured, processors)
+            processors = {
+                core_class: list(processors_of(self.target, core_class)) for core_class in core_classes_of(study_cases)
+            }
+            shared = (bench, self.study, study_cases, watch, seed, report.measured, processors)
             decides = PairedPlan.kept_in(folder.plan()[0])
             timing = Timing(*shared) if decides is None else PairedTiming(*shared, decides=decides)
             timing.notice, timing.keep_trying = report.noticed, recalled(folder.plan()[0])
             timing.measure()
             # A meter sees no single call: joules are those of calls one after another.
-            steady = [case for case in own if case.readiness == "steady"]
+            steady = [case for case in study_cases if case.readiness == "steady"]
             sound = [case for case in steady if case.case not in timing.failed]
             if self.metered:
                 choice, meter = self.metered
@@ -168,15 +170,15 @@ class Planned:
     def warnings(self) -> list[str]:
         """What of the study the device has not, that it is none, that its clock is wrong or two builds don't get on."""
         facts = self.session.target.facts()
-        told = []
+        warned = []
         if facts.emulator and facts.counted is None:
-            told.append(f"the processor is emulated ({facts.emulator}): its times are no costs of a device")
+            warned.append(f"the processor is emulated ({facts.emulator}): its times are no costs of a device")
         if self.session.target.way != "local" and (wrong := facts.out_of_step()):
-            told.append(f"{self.session.target.name}: {wrong}; the run is dated by this machine, {OWN_TIMES}")
+            warned.append(f"{self.session.target.name}: {wrong}; the run is dated by this machine, {OWN_TIMES}")
         if self.paired is not None and self.paired.apart is not None:
             libraries = " and ".join(self.session.libraries)
-            told.append(f"{libraries} can't be loaded together, so their processes take turns: {self.paired.apart}")
-        return told + missing(self.cases, self.rows)
+            warned.append(f"{libraries} can't be loaded together, so their processes take turns: {self.paired.apart}")
+        return warned + missing(self.cases, self.rows)
 
     def forecast(self) -> Forecast:
         """How long it would take: its cases are prepared for that, and nothing is timed."""
@@ -206,7 +208,7 @@ class Planned:
         )
         choice = session.metered[0] if session.metered else None
         lines[0] |= {
-            "libraries": [{"name": own, "sha256": hash_of(path)} for own, path in session.libraries.items()],
+            "libraries": [{"name": library, "sha256": hash_of(path)} for library, path in session.libraries.items()],
             "meter": {"name": choice.meter, "baseline": choice.baseline} if choice else None,
             "battery": session.discharge.kept() if session.discharge else None,
             "device_card": self.card.numbers if self.card else None,
@@ -313,9 +315,11 @@ def resume(
         look(target, discharge)
     study = validated(Study, first["study"], f"run {folder.path}: study of its plan", error_class=StoreError)
     rows, _ = _catalogue(target, study, libraries)
-    own = [case for case in folder.cases() if case.role == "study"]  # the self-checks are no ciphers of the study
+    study_cases = [
+        case for case in folder.cases() if case.role == "study"
+    ]  # the self-checks are no ciphers of the study
     session = Session(study, target, libraries, metered, discharge)
-    return Begun(session, folder, inputs, _absent(own, rows, libraries))
+    return Begun(session, folder, inputs, _absent(study_cases, rows, libraries))
 
 
 def measure(
@@ -402,9 +406,9 @@ def _catalogue_of_all(
 def _refusals(rows: Rows, libraries: Mapping[str, Path]) -> str | None:
     """Why a library offers nothing at all; null where each offers something."""
     for name in libraries:
-        own = [row for several in rows.values() for row in several if row["provider"] == name]
-        if own and not any(row["available"] for row in own):
-            return next((row["reason"] for row in own if row["reason"]), None)
+        provider_rows = [row for several in rows.values() for row in several if row["provider"] == name]
+        if provider_rows and not any(row["available"] for row in provider_rows):
+            return next((row["reason"] for row in provider_rows if row["reason"]), None)
     return None
 
 
@@ -427,12 +431,14 @@ def _same_machine(folder: RunFolder, facts: Facts) -> None:
 
 def _same_libraries(folder: RunFolder, planned: Sequence[Mapping[str, str]], libraries: Mapping[str, Path]) -> None:
     """Raises InputError where a library of the run is missing, or is not the one that it was begun with."""
-    for one in planned:
-        path = libraries.get(one["name"])
-        if path is None or hash_of(path) != one["sha256"]:
+    for library in planned:
+        path = libraries.get(library["name"])
+        if path is None or hash_of(path) != library["sha256"]:
             what = "needs" if path is None else f"was begun with another {path.name}, and needs"
-            wanted = f"library {one['name']} (SHA-256 {one['sha256'][:12]}...)"
-            raise InputError(f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {one['name']}=PATH")
+            wanted = f"library {library['name']} (SHA-256 {library['sha256'][:12]}...)"
+            raise InputError(
+                f"run {folder.path}: {what} {wanted}", hint=f"name it with --library {library['name']}=PATH"
+            )
 
 
 def _inputs_again(folder: RunFolder, given: Sequence[InputFile]) -> list[InputFile]:
@@ -484,14 +490,17 @@ def processors_of(target: Target, core_class: str | None) -> tuple[int, ...]:
     try:
         return facts.alike(core_class)
     except KeyError:
-        classes = ", ".join(one.name for one in facts.core_classes if one.name) or "one kind of core only"
+        classes = (
+            ", ".join(core_class.name for core_class in facts.core_classes if core_class.name)
+            or "one kind of core only"
+        )
         raise StudyError(f"the device has no {core_class} cores", hint=f"it has {classes}") from None
 
 
 @contextmanager
 def files_of(study: Study, cases: Sequence[Case], inputs: Sequence[InputFile]) -> Iterator[Mapping[str, Path]]:
     """The files behind the labels of data cases: the user's, and sample files grown for as long as this lasts."""
-    files = {one.label: one.path for one in inputs}
+    files = {input_file.label: input_file.path for input_file in inputs}
     with scratch() as place:
         for kind in SAMPLES:
             if any(case.data == kind for case in cases):

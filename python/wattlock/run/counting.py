@@ -225,6 +225,6 @@ def refuse_another_core(folder: RunFolder, counted: CountedCore | None) -> None:
     was = CountedCore(**kept) if kept else None
     if was == counted:
         return
-    names = ["this machine's time" if one is None else one.place for one in (was, counted)]
+    names = ["this machine's time" if core is None else core.place for core in (was, counted)]
     what = f"run {folder.path}: was begun on {names[0]}, this is {names[1]}"
     raise InputError(what, hint="name by --on what it was begun on, or start a new run")

@@ -99,7 +99,7 @@ def _named(name: str, file: Path) -> tuple[str, list[str]]:
     if (
         not isinstance(version, str)
         or not isinstance(ciphers, list)
-        or not all(isinstance(one, str) for one in ciphers)
+        or not all(isinstance(cipher, str) for cipher in ciphers)
     ):
         hint = 'as in `version = "1.0.0"` and `ciphers = ["xtea-ctr"]`'
         raise InputError(f"library {name}: {file}: version is a text, ciphers a list of ids", hint=hint)

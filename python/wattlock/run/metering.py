@@ -62,7 +62,7 @@ class MeterChoice:
 
         if self.cpu is None:
             return among[0] if among else None
-        return next((one for one in among if place(one) == place(self.cpu)), self.cpu)
+        return next((candidate for candidate in among if place(candidate) == place(self.cpu)), self.cpu)
 
     def plan(self, block_ns: int, superblocks: int) -> dict[str, Any]:
         """The plan's `energy`."""
@@ -143,14 +143,16 @@ class EnergyBlocks:
 
     def _due(self) -> Iterator[list[Case]]:
         complete = self.bench.folder.complete()
-        metered = [one for one in self.bench.folder.headers() if one.get("meter") and one["process"] in complete]
+        metered = [
+            header for header in self.bench.folder.headers() if header.get("meter") and header["process"] in complete
+        ]
         counts = Counter(case["case"] for header in metered for case in header["cases"])
         failed = {failure["case"] for failure in self.bench.folder.failures()}
         for turn in range(PROCESSES):
             cases = [case for case in self.cases if counts[case.case] <= turn and case.case not in failed]
             order = random.Random(f"{self.seed} weigh {turn}").sample(cases, len(cases))  # noqa: S311 - an order
-            for core_class, own in product(core_classes_of(self.cases), (None, *self.bench.libraries)):
-                kind = [case for case in order if case.core_class == core_class and self._library(case) == own]
+            for core_class, library in product(core_classes_of(self.cases), (None, *self.bench.libraries)):
+                kind = [case for case in order if case.core_class == core_class and self._library(case) == library]
                 yield from (kind[first : first + CASES] for first in range(0, len(kind), CASES))
 
     def _library(self, case: Case) -> str | None:

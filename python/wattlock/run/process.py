@@ -404,9 +404,9 @@ class Contract:
         silent = self.cases.keys() - self._segments.keys() - self._failed
         if silent:
             raise self._broken(f"said nothing of case {min(silent)}")
-        for name, came in (("batches", len(seen)), ("energy_blocks", len(self._blocks))):
-            if end[name] != came:
-                raise self._broken(f"ended with {end[name]} {name.replace('_', ' ')}, and {came} came")
+        for name, seen_count in (("batches", len(seen)), ("energy_blocks", len(self._blocks))):
+            if end[name] != seen_count:
+                raise self._broken(f"ended with {end[name]} {name.replace('_', ' ')}, and {seen_count} came")
         self._is_over = True
 
     def _most_batches(self, case: Mapping[str, Any], segments: int) -> int:
@@ -603,7 +603,9 @@ class Order:
         * `measured`: without it the cases are prepared and nothing is timed.
         """
         visits = dict.fromkeys((case.case for case in self.cases), 1) if self.visits is None else dict(self.visits)
-        pairs = {case: other for case, other in self.pairs.items() if {case, other} <= {one.case for one in self.cases}}
+        pairs = {
+            case: other for case, other in self.pairs.items() if {case, other} <= {case.case for case in self.cases}
+        }
         pairs |= {other: case for case, other in pairs.items()}
         visits |= {case: max(visits[case], visits[other]) for case, other in pairs.items()}
         rounds = max([VISITS, *(visits[case.case] for case in self.cases)]) if measured else 0
@@ -619,8 +621,8 @@ class Order:
             **self.policy,
         }
         used = {case.provider for case in self.cases}
-        own = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
-        yield {**head, "libraries": own} if own else head
+        pushed = [{"name": name, "path": push(path)} for name, path in (libraries or {}).items() if name in used]
+        yield {**head, "libraries": pushed} if pushed else head
         for label in sorted({case.data for case in self.cases} & files.keys()):
             yield {"kind": "data", "data": label, "path": push(files[label]), "size_B": files[label].stat().st_size}
         for case in self.watch:

@@ -483,8 +483,8 @@ def _energies(folder: RunFolder, headers: Sequence[Mapping[str, Any]]) -> pl.Dat
         raise StoreError(what, hint="the file was changed; take it from a copy")
     meter = headers[0]["meter"]
     processes = {header["process"] for header in headers}
-    records = [one for one in folder.records("energy_block") if one["process"] in processes]
-    errors = {one["case"]: one["error"] for one in records if one["error"] and one["case"] is not None}
+    records = [record for record in folder.records("energy_block") if record["process"] in processes]
+    errors = {record["case"]: record["error"] for record in records if record["error"] and record["case"] is not None}
     cases = (case["case"] for header in headers for case in header["cases"])
     errors = {**dict.fromkeys(cases, _NOT_JOINED if is_recorded(meter) else _NO_BLOCK), **errors}
     rows = energy_blocks.by_process(energy_blocks.blocks(records), meter["quantum_nJ"])
@@ -689,10 +689,10 @@ def _freshly_summarised(folder: RunFolder, headers: Sequence[Mapping[str, Any]])
     cycles = {core_class(header): header["canary_cycles"] for header in reversed(headers)}
     clocks = {kind: estimate.canary_clock(pl.concat(series), cycles[kind]) for kind, series in times.items()}
     # Of processes that measured both builds, or of processes that took turns.
-    beside = None
+    pair_ratios = None
     if planned:
-        beside = paired_beside(rows, pairs_of) if planned["apart"] else pl.concat(pairs)
-    return BatchSummary(rows, beside, clocks, causes, number)
+        pair_ratios = paired_beside(rows, pairs_of) if planned["apart"] else pl.concat(pairs)
+    return BatchSummary(rows, pair_ratios, clocks, causes, number)
 
 
 def _paired(

@@ -206,8 +206,8 @@ class Pair:
             against.append("can't judge cycles of two cores: they are no slower and no faster version of each other")
         if a.evidence != b.evidence:
             against.append("can't judge cycles of a board beside counted cycles: they are no version of each other")
-        one = "compare runs of one core" if not is_one_core else "compare runs of one kind"
-        return cls(b, compared, lost if providers is None else lost.clear(), lost.clear(), "", against, EXACT, one)
+        hint = "compare runs of one core" if not is_one_core else "compare runs of one kind"
+        return cls(b, compared, lost if providers is None else lost.clear(), lost.clear(), "", against, EXACT, hint)
 
     @classmethod
     def of_times(cls, a: Result, b: Result, providers: tuple[str, str] | None, margin: float | None = None) -> Pair:
@@ -300,7 +300,7 @@ def _known(result: Result, group: str, key: str) -> Any:
 
 def _cases(result: Result, *, metered: bool) -> pl.DataFrame:
     """The cases with their deviation, and their energies where alike meters measured both runs."""
-    content = {one["data"]: f"{one['data']} {one['sha256'][:12]}" for one in result.inputs}
+    content = {input_file["data"]: f"{input_file['data']} {input_file['sha256'][:12]}" for input_file in result.inputs}
     estimates = result.estimates
     if metered and result.energies is not None:
         energies = result.energies.select(
@@ -337,9 +337,9 @@ def warnings(runs: Sequence[Result]) -> Iterator[str]:
     first, *others = runs
     for other in others:
         pair = "the runs" if len(runs) == 2 else f"{first.plan['id']} and {other.plan['id']}"
-        for what, one, two in _conditions(first, other):
-            if one != two:
-                yield f"{pair} differ in their {what}: {one} and {two}"
+        for what, sentence, two in _conditions(first, other):
+            if sentence != two:
+                yield f"{pair} differ in their {what}: {sentence} and {two}"
         if not _same_core(first, other):
             yield f"{pair} are of different processors: times are compared, not cycles"
         if first.meter and other.meter and not meters_are_alike(first, other):
@@ -362,7 +362,7 @@ def _conditions(a: Result, b: Result) -> Iterator[tuple[str, Any, Any]]:
     ):
         yield what, _known(a, group, key), _known(b, group, key)
     yield "meter", _meter(a), _meter(b)
-    yield "build (SHA-256 of the probe)", *(one.plan["probe_sha256"][:12] for one in (a, b))
+    yield "build (SHA-256 of the probe)", *(run.plan["probe_sha256"][:12] for run in (a, b))
 
 
 def _meter(result: Result) -> str | None:

@@ -338,14 +338,16 @@ class Timing:
         """A library ended a process. Its other cases are measured anew, until that costs more than all else did."""
         self.lost_s[library] = self.lost_s.get(library, 0.0) + took_s
         pending = self.pending()
-        own = [case for case in pending if case.provider == library]
+        library_cases = [case for case in pending if case.provider == library]
         is_beside = any(case.provider not in self.bench.libraries for case in self.cases)
-        if len(own) < len(pending) or self.lost_s[library] <= (self.measured_s if is_beside else LEAST_LOSS_S):
+        if len(library_cases) < len(pending) or self.lost_s[library] <= (
+            self.measured_s if is_beside else LEAST_LOSS_S
+        ):
             return
         why = f"not measured: {failure['error']}, and so it cost {self.lost_s[library]:.0f} s already"
-        for case in own:
+        for case in library_cases:
             self.bench.folder.append(json.dumps({**failure, "case": case.case, "error": why}).encode() + b"\n")
-        self.failed |= {case.case for case in own}
+        self.failed |= {case.case for case in library_cases}
 
     def _take_in(self, header: dict[str, Any]) -> None:
         process, found = header["process"], header["quiet_ppm"]
@@ -398,8 +400,8 @@ class Timing:
             return
         header = record_of(line)
         core_class = self._core_class(header)
-        known = (one for one in self.headers.values() if self._core_class(one) == core_class)
-        first, now = (_machine(one) for one in (next(known, header), header))
+        known = (header for header in self.headers.values() if self._core_class(header) == core_class)
+        first, now = (_machine(seen) for seen in (next(known, header), header))
         if first != now:
             raise StoreError(
                 f"run {self.bench.folder.path}: was begun on {first}, this is {now}",

@@ -31,7 +31,7 @@ def named(folder: Path) -> Iterator[None]:
         raise refused(folder, error) from error
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # Polars hands the system's number on in words, or fails later at what it could not write.
-        number = next((one for one in FULL if f"os error {one})" in str(error)), None)
+        number = next((code for code in FULL if f"os error {code})" in str(error)), None)
         if number is None and shutil.disk_usage(folder).free < LEAST_ROOM_B:
             number = errno.ENOSPC
         known = OSError(number, os.strerror(number)) if number else OSError(" ".join(str(error).split()))

@@ -138,7 +138,7 @@ def _extras(text: bytes, lines: Sequence[bytes]) -> pl.Series:
     if text.count(_NAME_END) == expected:
         return pl.Series("extra", [None], dtype=pl.String).new_from_index(0, len(lines))
     unknown = ({k: v for k, v in json.loads(line).items() if k not in known} for line in lines)
-    return pl.Series("extra", [json.dumps(one) if one else None for one in unknown], dtype=pl.String)
+    return pl.Series("extra", [json.dumps(field) if field else None for field in unknown], dtype=pl.String)
 
 
 def _name_the_line(lines: Sequence[bytes]) -> None:

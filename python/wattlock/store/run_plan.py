@@ -59,7 +59,10 @@ def plan_lines(
         "device": device,
         "study": study.model_dump(mode="json"),
     }
-    given = ({"kind": "input", "data": one.label, "size_B": one.size_B, "sha256": one.sha256} for one in inputs)
+    given = (
+        {"kind": "input", "data": input_file.label, "size_B": input_file.size_B, "sha256": input_file.sha256}
+        for input_file in inputs
+    )
     return [first, *given, *({"kind": "case", **asdict(case)} for case in cases)]
 
 
@@ -123,7 +126,13 @@ def cases_of(folder: Path, lines: Iterable[dict[str, Any]]) -> list[Case]:
         planned = [line for line in lines if line["kind"] == "case"]
         # A plan of before a factor existed has the factor's usual value.
         return [
-            Case(**{one.name: line[one.name] for one in _CASE_FIELDS if one.name in line or one.default is MISSING})
+            Case(
+                **{
+                    field.name: line[field.name]
+                    for field in _CASE_FIELDS
+                    if field.name in line or field.default is MISSING
+                }
+            )
             for line in planned
         ]
     except KeyError as error:

@@ -238,8 +238,8 @@ def _matches(case: Case, row: CatalogueRow | None, globs: Mapping[str, Sequence[
 
 def _value(case: Case, row: CatalogueRow | None, field: str) -> object:
     """A field of a case, or of its cipher's catalogue row."""
-    own: Mapping[str, object] = {**(row or {}), **{name: getattr(case, name) for name in _FIELDS}}
-    return own.get(field)
+    written: Mapping[str, object] = {**(row or {}), **{name: getattr(case, name) for name in _FIELDS}}
+    return written.get(field)
 
 
 def _meant(cases: Sequence[Case], rows: Rows, globs: Mapping[str, Sequence[str]]) -> str:
@@ -286,7 +286,7 @@ def _payloads(study: Study, grid: Grid, inputs: Sequence[InputFile]) -> list[tup
     if grid.data is None:
         return [(size_B, "random") for size_B in grid.payload_B or []]
     if inputs:
-        return [(one.size_B, one.label) for one in inputs]
+        return [(input_file.size_B, input_file.label) for input_file in inputs]
     return [(study.file_B, kind) for kind in grid.data]
 
 
@@ -321,9 +321,9 @@ def _wrong_operations(study: Study, rows: Rows) -> Iterator[Problem]:
 
 def _instead(row: CatalogueRow, operation: str) -> str | None:
     """What to write in place of an operation that a cipher doesn't have; None where it has it."""
-    own = row.get("operations")
-    if own:
-        return None if operation in own else f"it has {', '.join(own)}"
+    operations = row.get("operations")
+    if operations:
+        return None if operation in operations else f"it has {', '.join(operations)}"
     is_aead = bool(row.get("tag_bits"))
     if operation not in {"key_setup", *_WITH_AAD, *_WITHOUT_AAD}:
         return "it is a cipher: write " + ('"seal" or "open"' if is_aead else '"encrypt" or "decrypt"')
@@ -336,7 +336,7 @@ def _instead(row: CatalogueRow, operation: str) -> str | None:
 
 def _input_problems(study: Study, inputs: Iterable[InputFile]) -> Iterator[Problem]:
     grids = [grid for grid in study.grid if grid.data is not None]
-    sizes = [one.size_B for one in inputs]
+    sizes = [input_file.size_B for input_file in inputs]
     if sizes and not grids:
         hint = 'add a [[grid]] with data = ["text"]: its files are replaced by the inputs'
         yield Problem("", "has no grid with data, nothing would work on the inputs", hint)
@@ -360,7 +360,7 @@ def read_inputs(path: str | Path) -> list[InputFile]:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    files = sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith("."))
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     if not files:
         raise InputError(f"input {folder}: the folder holds no file", hint="its folders and hidden files are not read")
     return files

@@ -451,12 +451,12 @@ def _time_at(fragment: bytes) -> int:
 
 def _video(size_B: int) -> bytes:
     head, fragments, ticks = _film()
-    number, left_B = _fitting([len(one) for one in fragments], size_B - len(head), BOX_HEAD_B)
+    number, left_B = _fitting([len(fragment) for fragment in fragments], size_B - len(head), BOX_HEAD_B)
     pieces = [head]
-    for place, one in enumerate(islice(cycle(fragments), number)):
-        fragment = bytearray(one)
+    for place, sample in enumerate(islice(cycle(fragments), number)):
+        fragment = bytearray(sample)
         struct.pack_into(">I", fragment, MFHD_SEQUENCE_AT, place + 1)
-        struct.pack_into(">Q", fragment, _time_at(one), place * ticks)
+        struct.pack_into(">Q", fragment, _time_at(sample), place * ticks)
         pieces.append(bytes(fragment))
     return b"".join([*pieces, _free(fragments[number % len(fragments)], left_B)])
 

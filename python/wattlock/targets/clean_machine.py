@@ -77,7 +77,7 @@ def apply(root: Path, knob: Knob, kept: Path) -> list[RefusedSetting]:
         for setting in knob.settings
         if (why := _write(root / setting.file, setting.wanted)) is not None
     ]
-    unchanged = {one.file for one in refused} - before.keys()
+    unchanged = {line.file for line in refused} - before.keys()
     if unchanged:
         _write_kept(kept, {file: entry for file, entry in read_kept(kept).items() if file not in unchanged})
     return refused
@@ -98,7 +98,7 @@ def restore(root: Path, kept: Path) -> tuple[list[Setting], list[RefusedSetting]
             refused.append(RefusedSetting(file, why))
         else:
             back.append(Setting(file, str(now), entry["was"]))
-    left = {one.file for one in refused}
+    left = {line.file for line in refused}
     if left:
         _write_kept(kept, {file: entry for file, entry in entries.items() if file in left})
     else:
@@ -168,7 +168,7 @@ def _boost(root: Path) -> Knob:
 
 
 def _interrupts(root: Path, cpu: int) -> Knob:
-    others = _listed([one for one in _online(root) if one != cpu])
+    others = _listed([number for number in _online(root) if number != cpu])
     files = _files(root, "proc/irq/[0-9]*/smp_affinity_list")
     command = f"for irq in /proc/irq/[0-9]*/smp_affinity_list; do echo {others} | sudo tee $irq; done"
     if not others:
@@ -189,11 +189,11 @@ def _siblings(root: Path, cpu: int) -> Knob:
     listed = _read(root / f"{CPUS}/cpu{cpu}/topology/thread_siblings_list")
     if listed is None:
         return _knob(root, name, [], "")
-    others = [one for one in _numbers(listed) if one != cpu]
-    files = [root / f"{CPUS}/cpu{one}/online" for one in others]
+    others = [number for number in _numbers(listed) if number != cpu]
+    files = [root / f"{CPUS}/cpu{other}/online" for other in others]
     if not others:
-        said = "none is seen; the hypervisor may hide it" if _is_guest(root) else "none"
-        return Knob(name, "set", said)
+        siblings_words = "none is seen; the hypervisor may hide it" if _is_guest(root) else "none"
+        return Knob(name, "set", siblings_words)
     if not all(path.exists() for path in files):
         return Knob(name, "not ours", f"processor {_listed(others)} can't be taken offline")
     command = "; ".join(f"echo 0 | sudo tee /{path.relative_to(root)}" for path in files)

@@ -217,12 +217,12 @@ def step(device: str, cycles: Literal["core cycles", "part cycles"]) -> BoardFac
         for name, apart in found.items()
         if apart and (seen := apart.core_percent if cycles == "core cycles" else apart.part_percent)
     }
-    own = part_of(device)
-    if own in steps:
-        return steps[own]
-    every = steps.values()
-    farthest = max(every, key=lambda one: one.high)
-    return farthest._replace(low=min(1.0, *(one.low for one in every)), own=False)
+    part = part_of(device)
+    if part in steps:
+        return steps[part]
+    measured = steps.values()
+    farthest = max(measured, key=lambda board: board.high)
+    return farthest._replace(low=min(1.0, *(board.low for board in measured)), own=False)
 
 
 Percent = Annotated[float, Field(ge=0, lt=100)]

@@ -66,8 +66,8 @@ def catalogue(
 
     * `ids`: only these; none asks for all that are listed. `libraries`: path of a user's own library by its name.
     """
-    own = _pushed(target, libraries or {})
-    answer = ask(target, "catalogue", "--format", "json", *own, *(["--cipher", *ids] if ids else []))
+    pushed = _pushed(target, libraries or {})
+    answer = ask(target, "catalogue", "--format", "json", *pushed, *(["--cipher", *ids] if ids else []))
     if not isinstance(answer, list) or not all(_is_row(row) for row in answer):
         raise _no_rows(target, "catalogue")
     rows: dict[str, list[CatalogueRow]] = {}

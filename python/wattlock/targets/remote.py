@@ -168,9 +168,9 @@ class Remote:
         if lines[0] != GREETING:
             what = f"{name}: its login writes {lines[0][:80]!r} to standard output before anything else"
             raise WayError(what, hint="let the shell's start files there write only where they are interactive")
-        said = [line.split(" ", 2) for line in lines[1:]]
-        facts = {words[0]: " ".join(words[1:]) for words in said if words[0] in {"machine", "system"}}
-        folders = [(words[1], words[2]) for words in said if words[0] == "folder" and len(words) == 3]
+        fields = [line.split(" ", 2) for line in lines[1:]]
+        facts = {words[0]: " ".join(words[1:]) for words in fields if words[0] in {"machine", "system"}}
+        folders = [(words[1], words[2]) for words in fields if words[0] == "folder" and len(words) == 3]
         if facts.get("system") != "Linux":
             what = f"{name}: its system is {facts.get('system', 'not told')[:80]}"
             raise WayError(what, hint="probes are built for Linux and Android")
@@ -376,9 +376,9 @@ class Ssh:
         """What ssh says of the way, by its own exit code."""
         if code != FAILED:
             return None
-        said = complaints.decode(errors="replace")
+        text = complaints.decode(errors="replace")
         for complaint, what, hint in SSH_TROUBLES:
-            if complaint in said:
+            if complaint in text:
                 return WayError(f"{self.name}: {what}", hint=hint.format(host=self.host))
         return WayError(f"{self.name}: {SSH_LOST}: {complaint_in(complaints) or 'no word'}", hint=go_on(self.name))
 
@@ -389,9 +389,9 @@ class Ssh:
             self._connection = None
             connection = Connection()
             if not connection.open(client, self.host):
-                said = connection.said()
+                complaint = connection.said()
                 connection.close()
-                raise self.trouble(FAILED, said or b"timed out") or WayError(self.name)
+                raise self.trouble(FAILED, complaint or b"timed out") or WayError(self.name)
             self._connection = connection
         return self._connection
 
@@ -430,10 +430,10 @@ class Adb:
         """What adb itself says: its lines begin with its name or with `error:`, and its exit code is 1 or 255."""
         if code not in {1, 255}:
             return None
-        said = complaint_in(complaints)
-        if not said.startswith(("adb: ", "error: device", "error: no devices", "error: closed")):
+        complaint = complaint_in(complaints)
+        if not complaint.startswith(("adb: ", "error: device", "error: no devices", "error: closed")):
             return None
-        return _trouble(self.name, said, (*TROUBLES, LOST))
+        return _trouble(self.name, complaint, (*TROUBLES, LOST))
 
 
 @contextlib.contextmanager

@@ -154,7 +154,7 @@ class Facts(NamedTuple):
         """
         if len(self.core_classes) < 2 and class_name is None:
             return self.processors
-        classes = {one.name: one for one in self.core_classes}
+        classes = {core_class.name: core_class for core_class in self.core_classes}
         chosen = self.core_classes[0] if class_name is None else classes[class_name]
         return tuple(cpu for cpu in self.processors if cpu in chosen.processors)
 
@@ -405,11 +405,11 @@ def located(name: str, variable: str) -> Path:
     Raises ProbeError where it is nowhere.
     """
     named = os.environ.get(variable)
-    beside = Path(sys.executable).with_name(name)
-    for candidate in (named,) if named else (beside, shutil.which(name)):
+    sibling = Path(sys.executable).with_name(name)
+    for candidate in (named,) if named else (sibling, shutil.which(name)):
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)
-    place = f"{variable}={named}" if named else f"{beside} and PATH"
+    place = f"{variable}={named}" if named else f"{sibling} and PATH"
     raise ProbeError(f"{place}: no program {name}", hint=f"`make setup` builds it; {variable} names another one")
 
 
@@ -421,8 +421,8 @@ def go_on(device: str) -> str:
 def complaint_in(complaints: bytes) -> str:
     """What a program complained of: the first line of its error where it says one, else its last line; hints apart."""
     lines = [line for line in complaints.decode(errors="replace").splitlines() if not line.startswith("hint:")]
-    said = [line for line in lines if line.startswith("error: ")] or lines[-1:]
-    return said[0].strip() if said else ""
+    complaint_lines = [line for line in lines if line.startswith("error: ")] or lines[-1:]
+    return complaint_lines[0].strip() if complaint_lines else ""
 
 
 def hint_in(complaints: bytes) -> str:
