@@ -20,10 +20,10 @@ from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.database import RunRow
 from wattlock.lab.entry import WITH_NUMBER
 from wattlock.lab.layout import also, choice, counted, moment, page, section
-from wattlock.report import chip, formats
-from wattlock.report.markup import cell, folded, paragraphs, table, text
+from wattlock.report import formats
+from wattlock.report.drawings import ratio_words
+from wattlock.report.html import cell, chip, folded, paragraphs, table, text
 from wattlock.report.over_time import Point, picture
-from wattlock.report.ratio_strips import ratio_words
 
 KEYS = ("cipher", *FACTORS, "core_class", "provider")
 """What makes two rows of two runs one case."""
@@ -227,7 +227,7 @@ def _figure(shown: Series) -> str:
     title = UNITS[rows[0]["quantity"]].capitalize()
     drawn = [picture(points, shown.changes, title, width_px) for width_px in (720, 360)]
     caption = (
-        f"<figcaption><strong>What it costs in each run {chip.chip(shown.evidence)}</strong> "
+        f"<figcaption><strong>What it costs in each run {chip(shown.evidence)}</strong> "
         '<span class="quiet">A dot is a run, the bar through it its 95 % interval; a line is the mean between changes, '
         "a dashed band where a change may lie. The axis does not begin at 0.</span></figcaption>"
     )

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from wattlock.lab.change_page import says_something
 from wattlock.lab.database import RunRow
 from wattlock.lab.layout import also, counted, moment, page, section
-from wattlock.report import chip, formats
+from wattlock.report import formats
 from wattlock.report.compared import MOST_SIDES
-from wattlock.report.markup import facts, paragraphs, text
+from wattlock.report.html import EVIDENCE_SHAPES, INVALID, chip, facts, paragraphs, text
 
 HERE = "/devices"
 LATEST = 3
@@ -30,7 +30,7 @@ def devices(runs: Sequence[RunRow]) -> str:
             '<p><a href="/">The first page</a> says how to fill the lab.</p>',
             here=HERE,
         )
-    order = list(chip.SHAPES)
+    order = list(EVIDENCE_SHAPES)
     by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
     body, number = paragraphs([ALIKE]), 0
     for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
@@ -77,7 +77,7 @@ def _device(runs: Sequence[RunRow]) -> str:
     invalid = sum(bool(run.reasons) for run in runs)
     about = [*([("Invalid runs", f"{invalid} of {len(runs)}")] if invalid else []), *about]
     latest = "".join(
-        f'<li>{f"{chip.INVALID} " if run.reasons else ""}<a href="/runs/{run.hash}">{text(run.id)}</a> '
+        f'<li>{f"{INVALID} " if run.reasons else ""}<a href="/runs/{run.hash}">{text(run.id)}</a> '
         f'<span class="quiet">{text(moment(run.created))}</span></li>'
         for run in runs[:LATEST]
     )
@@ -88,6 +88,6 @@ def _device(runs: Sequence[RunRow]) -> str:
     name = f"device-{first.device}"
     return (
         f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '
-        f"{chip.INVALID if invalid == len(runs) else chip.chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
+        f"{INVALID if invalid == len(runs) else chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
         f'<p class="links">{links}</p></article>'
     )

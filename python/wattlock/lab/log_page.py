@@ -9,7 +9,7 @@ import polars as pl
 
 from wattlock.lab.layout import also, moment, page, section
 from wattlock.report import formats
-from wattlock.report.markup import cell, paragraphs, table, text
+from wattlock.report.html import cell, paragraphs, table, text
 
 LOG, TOKENS = "/log", "/tokens"
 LATEST = 200

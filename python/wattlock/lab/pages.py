@@ -17,9 +17,8 @@ from wattlock.lab.database import RunRow
 from wattlock.lab.devices_page import ALIKE
 from wattlock.lab.drawn_runs import Drawn
 from wattlock.lab.layout import also, choice, counted, moment, page, pushed, section, told
-from wattlock.report import chip, formats
-from wattlock.report.markup import cell, facts, paragraphs, table, text
-from wattlock.report.run_page import invalid_run
+from wattlock.report import formats
+from wattlock.report.html import EVIDENCE_SHAPES, INVALID, cell, chip, facts, invalid_run, paragraphs, table, text
 
 LATEST, LATEST_OF_LIST = 10, 100
 """Runs of the first page, and of the page of runs until it is asked for all."""
@@ -83,7 +82,7 @@ def _empty(told: str, address: str) -> str:
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
     """A table for each kind of evidence."""
-    order = list(chip.SHAPES)
+    order = list(EVIDENCE_SHAPES)
     by_kind = groupby(sorted(devices, key=lambda one: order.index(one["evidence"])), key=lambda one: one["evidence"])
     return paragraphs([ALIKE]) + "".join(_of_kind(kind, list(own)) for kind, own in by_kind)
 
@@ -91,7 +90,7 @@ def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
 def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
     rows = (
         f'<tr><th scope="row"><a href="/runs?device={text(one["device"])}">{text(one["name"])}</a></th>'
-        f"<td>{chip.chip(one['evidence'])}</td>{cell(one['card'] or formats.MISSING)}"
+        f"<td>{chip(one['evidence'])}</td>{cell(one['card'] or formats.MISSING)}"
         f"{cell(format(one['runs'], ','), True)}{cell(format(one['studies'], ','), True)}"
         f"{cell(moment(one['latest']))}<td><code>{text(one['device'])}</code></td></tr>"
         for one in devices
@@ -142,7 +141,7 @@ def _runs(found: Sequence[RunRow], picked: Set[str] | None = None) -> str:
         name = f"Pick {text(run.id)}"
         tick = f'<td><input type="checkbox" name="run" value="{run.hash}" aria-label="{name}"{checked}></td>'
         box = "" if picked is None else tick
-        evidence, joules = ("", "") if run.reasons else (chip.chip(run.evidence), chip.chip(run.energy_evidence))
+        evidence, joules = ("", "") if run.reasons else (chip(run.evidence), chip(run.energy_evidence))
         return (
             f'<tr>{box}<td>{state(run)}</td><th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
             f"{cell(run.study)}{cell(run.device_name)}<td>{evidence or formats.MISSING}</td>"
@@ -157,7 +156,7 @@ def _runs(found: Sequence[RunRow], picked: Set[str] | None = None) -> str:
 
 def state(run: RunRow) -> str:
     """Whether a run's self-checks let it count, before all else that is said of it."""
-    return chip.INVALID if run.reasons else "● valid"
+    return INVALID if run.reasons else "● valid"
 
 
 def run(found: RunRow, drawn: Drawn, mark: str | None = None) -> str:
@@ -198,8 +197,7 @@ def compare(found: Sequence[RunRow], drawn: Drawn) -> str:
     """Runs against the first."""
     asked = urlencode([("run", one.hash) for one in found])
     links = "".join(
-        f"<li>{chip.INVALID if one.reasons else chip.chip(one.evidence)} "
-        f'<a href="/runs/{one.hash}">{text(one.id)}</a></li>'
+        f'<li>{INVALID if one.reasons else chip(one.evidence)} <a href="/runs/{one.hash}">{text(one.id)}</a></li>'
         for one in found
     )
     body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", asked)}'

@@ -12,9 +12,21 @@ import polars as pl
 from wattlock.publish.citation import Citation
 from wattlock.publish.minisign import PublicKey
 from wattlock.publish.set_table import set_tables
-from wattlock.report import chip, formats
-from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, spoken, table, text
-from wattlock.report.run_page import opening
+from wattlock.report import formats
+from wattlock.report.html import (
+    INVALID,
+    bullets,
+    cell,
+    chip,
+    commands,
+    facts,
+    folded,
+    opening,
+    paragraphs,
+    spoken,
+    table,
+    text,
+)
 
 SECTIONS = {
     "runs": "The runs",
@@ -131,7 +143,7 @@ def _runs(found: SignedSet) -> str:
     def row(run: SetRun) -> str:
         return (
             f'<tr><th scope="row">{text(run.name)}</th><td>{text(run.title)}</td><td>{text(run.on)}</td>'
-            f"<td>{chip.INVALID if run.reasons else chip.chip(run.evidence)}</td>"
+            f"<td>{INVALID if run.reasons else chip(run.evidence)}</td>"
             f"<td>{text(formats.day_and_time(run.created))}</td>"
             f"<td>{_anchors(run.files)}</td></tr>"
         )
@@ -156,7 +168,7 @@ def _tables(runs: Sequence[SetRun], evidence: str) -> str:
 
 
 def _of_others(published: Sequence[OfOthers]) -> str:
-    parts = [f"<h3>{text(one.machine)} {chip.chip('published')}</h3>{_figures(one)}" for one in published]
+    parts = [f"<h3>{text(one.machine)} {chip('published')}</h3>{_figures(one)}" for one in published]
     return "".join([paragraphs([OF_OTHERS]), *parts]) if parts else ""
 
 

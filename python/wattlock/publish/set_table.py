@@ -10,7 +10,7 @@ import polars as pl
 
 from wattlock.report import formats
 from wattlock.report.evidence import departures
-from wattlock.report.markup import folded, table, text
+from wattlock.report.html import folded, table, text
 
 EBACS_B = (8, 64, 576, 1536, 4096)
 """Lengths of a message in eBACS's tables. Their column for long messages is extrapolated, so that it is not here.
