@@ -26,7 +26,7 @@ def _(advice):
 
 @app.cell
 def _(ranked):
-    from wattlock.report.days_figure import days
+    from wattlock.report.charts import days
 
     chart = days(ranked)
     chart  # noqa: B018

@@ -15,8 +15,8 @@ import vl_convert
 
 from wattlock.advise.cipher_costs import COSTS, at
 from wattlock.energy import device_cards
-from wattlock.report.figure_files import SHARPNESS, chart_svg
-from wattlock.report.look import DARK, LIGHT
+from wattlock.report.charts import SHARPNESS, chart_svg
+from wattlock.report.html import DARK, LIGHT
 
 LONG, SHORT, QUICK = "aes128-ccm", "aes128-ccm8", "ascon-aead128"
 CORE, DEVICE = "riscv32-counted", "esp32-c3"

@@ -199,7 +199,7 @@ def figures(run: Run | Name, folder: Name, *, device: str | None = None, allow_a
     Raises EvidenceError where there is nothing to draw.
     """
     extras.require("report")
-    from wattlock.report.report_files import write_report_figures
+    from wattlock.report.figure_files import write_report_figures
 
     opened = _opened(run, device, allow_assumed=allow_assumed)
     return write_report_figures(Path(folder), opened.result, opened.estimates)

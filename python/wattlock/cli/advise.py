@@ -595,15 +595,15 @@ def write(
 
 def _markdown(heading: str, parts: Sequence[Section], path: Path) -> list[Path]:
     from wattlock.advise.record import markdown
-    from wattlock.report.decision_figures import drawn
-    from wattlock.report.drawing import standalone
+    from wattlock.report.decision_page import decision_figure
+    from wattlock.report.drawings import standalone
     from wattlock.store.disk import write_out
 
     figures = {name: figure for part in parts for name, figure in part.figures.items()}
     paths = {name: path.with_name(f"{path.stem}-{name}.svg") for name in figures}
     write_out(path, markdown(heading, parts, {name: file.name for name, file in paths.items()}), "--record")
     for name, figure in figures.items():
-        write_out(paths[name], standalone(drawn(figure)), "--record")
+        write_out(paths[name], standalone(decision_figure(figure)), "--record")
     return [path, *paths.values()]
 
 

@@ -145,7 +145,7 @@ def battery(
     for warning in carried.warnings():
         echo(f"warning: {warning}", err=True)
     if figure is not None:
-        from wattlock.report.discharge_figure import discharge, write_figure
+        from wattlock.report.charts import discharge, write_figure
 
         write_figure(discharge(carried.curves()), figure)
         echo(f"drew {figure}", err=True)

@@ -44,8 +44,7 @@ def capture(
     )
     _say_if_cut(counted.summary)
     if figure is not None:
-        from wattlock.report.discharge_figure import write_figure
-        from wattlock.report.traffic import packet_sizes
+        from wattlock.report.charts import packet_sizes, write_figure
 
         write_figure(packet_sizes(counted.sizes), figure)
         echo(f"drew {figure}", err=True)

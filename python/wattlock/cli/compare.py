@@ -209,8 +209,8 @@ def _say_orders(found: Comparison) -> None:
 
 
 def _draw(comparison: RunComparison, drawn: CompareOutputs) -> None:
-    from wattlock.report.compare_files import write_compare_figures
     from wattlock.report.compare_page import compare_page
+    from wattlock.report.figure_files import write_compare_figures
 
     if drawn.html is not None:
         _write(drawn.html, compare_page(comparison))

@@ -93,7 +93,7 @@ def _public(frame: pl.DataFrame, about: About) -> tuple[pl.DataFrame, About]:
     import getpass
     import socket
 
-    from wattlock.report.public import public, public_frame
+    from wattlock.report.exported import public, public_frame
 
     host = socket.gethostname()
     try:

@@ -202,7 +202,7 @@ def _export(
 ) -> None:
     """Writes the exhibits, the verdicts and the papers as BibTeX into `folder`."""
     from wattlock.papers.literature import bibtex
-    from wattlock.report.exhibit_files import write_exhibits
+    from wattlock.report.figure_files import write_exhibits
     from wattlock.report.written import csv_text, json_array
     from wattlock.store.disk import write_out
 
@@ -262,7 +262,7 @@ def _say(reasons: Sequence[str], judgements: Sequence[Judgement]) -> None:
 
 def _say_counted(cores: Sequence[CoreJudged]) -> None:
     """How many claims each core's cycles support, to standard error."""
-    from wattlock.report.papers_counted import counted_line
+    from wattlock.report.papers_page import counted_line
 
     for core in cores:
         for warning in core.warnings:

@@ -23,7 +23,7 @@ from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.database import RunRow
 from wattlock.lab.doors import Lab, Reader, turns, written
 from wattlock.lab.layout import choice, page, section, told
-from wattlock.report.markup import folded, paragraphs, text
+from wattlock.report.html import folded, paragraphs, text
 from wattlock.security import Authority
 
 HERE = "/advise"

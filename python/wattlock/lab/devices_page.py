@@ -21,11 +21,11 @@ from wattlock.lab.collection import Collection, NoSuchRun
 from wattlock.lab.database import RunRow
 from wattlock.lab.entry import WITH_NUMBER
 from wattlock.lab.layout import also, choice, counted, moment, page, section
-from wattlock.report import chip, formats
+from wattlock.report import formats
 from wattlock.report.compared import MOST_SIDES
-from wattlock.report.markup import cell, facts, folded, paragraphs, table, text
+from wattlock.report.drawings import ratio_words
+from wattlock.report.html import EVIDENCE_SHAPES, INVALID, cell, chip, facts, folded, paragraphs, table, text
 from wattlock.report.over_time import Point, picture
-from wattlock.report.ratio_strips import ratio_words
 
 HERE = "/devices"
 LATEST = 3
@@ -44,7 +44,7 @@ def devices(runs: Sequence[RunRow]) -> str:
             '<p><a href="/">The first page</a> says how to fill the lab.</p>',
             here=HERE,
         )
-    order = list(chip.SHAPES)
+    order = list(EVIDENCE_SHAPES)
     by_kind = sorted(runs, key=lambda run: order.index(run.evidence))
     body, number = paragraphs([ALIKE]), 0
     for kind, of_kind in groupby(by_kind, key=lambda run: run.evidence):
@@ -91,7 +91,7 @@ def _device(runs: Sequence[RunRow]) -> str:
     invalid = sum(bool(run.reasons) for run in runs)
     about = [*([("Invalid runs", f"{invalid} of {len(runs)}")] if invalid else []), *about]
     latest = "".join(
-        f'<li>{f"{chip.INVALID} " if run.reasons else ""}<a href="/runs/{run.hash}">{text(run.id)}</a> '
+        f'<li>{f"{INVALID} " if run.reasons else ""}<a href="/runs/{run.hash}">{text(run.id)}</a> '
         f'<span class="quiet">{text(moment(run.created))}</span></li>'
         for run in runs[:LATEST]
     )
@@ -102,7 +102,7 @@ def _device(runs: Sequence[RunRow]) -> str:
     name = f"device-{first.device}"
     return (
         f'<article class="device" aria-labelledby="{name}"><h3 id="{name}">{text(first.device_name)} '
-        f"{chip.INVALID if invalid == len(runs) else chip.chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
+        f"{INVALID if invalid == len(runs) else chip(first.evidence)}</h3>{facts(about)}<ul>{latest}</ul>"
         f'<p class="links">{links}</p></article>'
     )
 
@@ -309,7 +309,7 @@ def _figure(shown: Series) -> str:
     title = UNITS[rows[0]["quantity"]].capitalize()
     drawn = [picture(points, shown.changes, title, width_px) for width_px in (720, 360)]
     caption = (
-        f"<figcaption><strong>What it costs in each run {chip.chip(shown.evidence)}</strong> "
+        f"<figcaption><strong>What it costs in each run {chip(shown.evidence)}</strong> "
         '<span class="quiet">A dot is a run, the bar through it its 95 % interval; a line is the mean between changes, '
         "a dashed band where a change may lie. The axis does not begin at 0.</span></figcaption>"
     )

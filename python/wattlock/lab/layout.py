@@ -8,9 +8,8 @@ from functools import cache
 
 from fastapi import Request
 
-from wattlock.report import formats
-from wattlock.report import run_page as report
-from wattlock.report.markup import commands, text
+from wattlock.report import formats, html
+from wattlock.report.html import commands, text
 
 NAVIGATION = {
     "/": "Overview",
@@ -39,9 +38,9 @@ def wants_html(request: Request) -> bool:
 def asset(name: str) -> str | None:
     """The style, or a script of the report; null for anything else."""
     if name == STYLE:
-        return report.stylesheet("compare", "lab")
+        return html.stylesheet("compare", "lab")
     known = {f"{asset_name}.js" for asset_name in SCRIPTS} | {f"{asset_name}.css" for asset_name in STYLES}
-    return report.asset(name) if name in known else None
+    return html.asset(name) if name in known else None
 
 
 def told(error: str, hint: str) -> str:

@@ -16,7 +16,7 @@ from wattlock.lab import tokens
 from wattlock.lab.database import AuditEntry, session
 from wattlock.lab.layout import also, moment, page, section
 from wattlock.report import formats
-from wattlock.report.markup import cell, paragraphs, table, text
+from wattlock.report.html import cell, paragraphs, table, text
 
 LOG, TOKENS = "/log", "/tokens"
 LATEST = 200

@@ -21,9 +21,8 @@ from wattlock.lab.doors import Lab, Reader, allowed, written
 from wattlock.lab.drawn_runs import Drawn
 from wattlock.lab.layout import address_of_lab, also, choice, counted, moment, page, pushed, section, told
 from wattlock.lab.tokens import Scope
-from wattlock.report import chip, formats
-from wattlock.report.markup import cell, facts, paragraphs, table, text
-from wattlock.report.run_page import invalid_run
+from wattlock.report import formats
+from wattlock.report.html import EVIDENCE_SHAPES, INVALID, cell, chip, facts, invalid_run, paragraphs, table, text
 
 LATEST, LATEST_OF_LIST = 10, 100
 """Runs of the first page, and of the page of runs until it is asked for all."""
@@ -87,7 +86,7 @@ def _empty(prose: str, address: str) -> str:
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
     """A table for each kind of evidence."""
-    order = list(chip.SHAPES)
+    order = list(EVIDENCE_SHAPES)
     by_kind = groupby(
         sorted(devices, key=lambda device: order.index(device["evidence"])), key=lambda device: device["evidence"]
     )
@@ -96,11 +95,11 @@ def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
 
 def _of_kind(kind: str, devices: Sequence[Mapping[str, Any]]) -> str:
     rows = (
-        f'<tr><th scope="row"><a href="/runs?device={text(label["device"])}">{text(label["name"])}</a></th>'
-        f"<td>{chip.chip(label['evidence'])}</td>{cell(label['card'] or formats.MISSING)}"
-        f"{cell(format(label['runs'], ','), True)}{cell(format(label['studies'], ','), True)}"
-        f"{cell(moment(label['latest']))}<td><code>{text(label['device'])}</code></td></tr>"
-        for label in devices
+        f'<tr><th scope="row"><a href="/runs?device={text(device["device"])}">{text(device["name"])}</a></th>'
+        f"<td>{chip(device['evidence'])}</td>{cell(device['card'] or formats.MISSING)}"
+        f"{cell(format(device['runs'], ','), True)}{cell(format(device['studies'], ','), True)}"
+        f"{cell(moment(device['latest']))}<td><code>{text(device['device'])}</code></td></tr>"
+        for device in devices
     )
     head = ["Device", "Evidence", "Card", "#Runs", "#Studies", "Latest", "Fingerprint"]
     return table(f"Devices, {kind}", head, ["<tbody>", *rows, "</tbody>"], kind="sortable")
@@ -150,7 +149,7 @@ def _runs(found: Sequence[RunRow], picked: Set[str] | None = None) -> str:
         name = f"Pick {text(run.id)}"
         tick = f'<td><input type="checkbox" name="run" value="{run.hash}" aria-label="{name}"{checked}></td>'
         box = "" if picked is None else tick
-        evidence, joules = ("", "") if run.reasons else (chip.chip(run.evidence), chip.chip(run.energy_evidence))
+        evidence, joules = ("", "") if run.reasons else (chip(run.evidence), chip(run.energy_evidence))
         return (
             f'<tr>{box}<td>{state(run)}</td><th scope="row"><a href="/runs/{run.hash}">{text(run.id)}</a></th>'
             f"{cell(run.study)}{cell(run.device_name)}<td>{evidence or formats.MISSING}</td>"
@@ -165,7 +164,7 @@ def _runs(found: Sequence[RunRow], picked: Set[str] | None = None) -> str:
 
 def state(run: RunRow) -> str:
     """Whether a run's self-checks let it count, before all else that is said of it."""
-    return chip.INVALID if run.reasons else "● valid"
+    return INVALID if run.reasons else "● valid"
 
 
 def run(found: RunRow, drawn: Drawn, mark: str | None = None) -> str:
@@ -207,9 +206,8 @@ def compare(found: Sequence[RunRow], drawn: Drawn) -> str:
     """Runs against the first."""
     query = urlencode([("run", run.hash) for run in found])
     links = "".join(
-        f"<li>{chip.INVALID if name.reasons else chip.chip(name.evidence)} "
-        f'<a href="/runs/{name.hash}">{text(name.id)}</a></li>'
-        for name in found
+        f'<li>{INVALID if run.reasons else chip(run.evidence)} <a href="/runs/{run.hash}">{text(run.id)}</a></li>'
+        for run in found
     )
     body = f'<ul class="links">{links}</ul>{drawn.sections}{also("/compare", query)}'
     return page(drawn.title, drawn.line, body, scripts=drawn.scripts)

@@ -8,7 +8,7 @@ import polars as pl
 
 from wattlock.lab.layout import also, page, pushed, section
 from wattlock.lab.papers_answers import FIELDS, DeviceRuns
-from wattlock.report.markup import paragraphs, text
+from wattlock.report.html import paragraphs, text
 
 HERE = "/papers"
 LINE = "What people ask of the five papers first, answered by what each device measured."

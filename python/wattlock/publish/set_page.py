@@ -12,10 +12,22 @@ import polars as pl
 
 from wattlock.publish.citation import Citation
 from wattlock.publish.minisign import PublicKey
-from wattlock.report import chip, formats
+from wattlock.report import formats
 from wattlock.report.evidence import departures
-from wattlock.report.markup import bullets, cell, commands, facts, folded, paragraphs, spoken, table, text
-from wattlock.report.run_page import opening
+from wattlock.report.html import (
+    INVALID,
+    bullets,
+    cell,
+    chip,
+    commands,
+    facts,
+    folded,
+    opening,
+    paragraphs,
+    spoken,
+    table,
+    text,
+)
 
 SECTIONS = {
     "runs": "The runs",
@@ -132,7 +144,7 @@ def _runs(found: SignedSet) -> str:
     def row(run: SetRun) -> str:
         return (
             f'<tr><th scope="row">{text(run.name)}</th><td>{text(run.title)}</td><td>{text(run.on)}</td>'
-            f"<td>{chip.INVALID if run.reasons else chip.chip(run.evidence)}</td>"
+            f"<td>{INVALID if run.reasons else chip(run.evidence)}</td>"
             f"<td>{text(formats.day_and_time(run.created))}</td>"
             f"<td>{_anchors(run.files)}</td></tr>"
         )
@@ -157,7 +169,7 @@ def _tables(runs: Sequence[SetRun], evidence: str) -> str:
 
 
 def _of_others(published: Sequence[OfOthers]) -> str:
-    parts = [f"<h3>{text(name.machine)} {chip.chip('published')}</h3>{_figures(name)}" for name in published]
+    parts = [f"<h3>{text(of_others.machine)} {chip('published')}</h3>{_figures(of_others)}" for of_others in published]
     return "".join([paragraphs([OF_OTHERS]), *parts]) if parts else ""
 
 

@@ -10,14 +10,15 @@ import polars as pl
 
 from wattlock.analysis.comparison import GROUP
 from wattlock.energy.device_cards import Device
-from wattlock.report import bars, chip, formats
-from wattlock.report.cases_table import Column, state_words
+from wattlock.report import formats, main_figure
 from wattlock.report.described import host
-from wattlock.report.evidence import departures
-from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
-from wattlock.report.markup import (
+from wattlock.report.evidence import departures, state_words
+from wattlock.report.html import (
+    Column,
     bullets,
     cell,
+    chip,
+    chips,
     commands,
     facts,
     filter_form,
@@ -27,6 +28,7 @@ from wattlock.report.markup import (
     text,
     unbroken,
 )
+from wattlock.report.main_figure import ANSWER, MainFigure, drawn_figure
 from wattlock.run.result import Result
 
 Row = dict[str, Any]
@@ -351,12 +353,12 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
         )
 
 
-def _bar(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> bars.Bar:
+def _bar(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Bar:
     value, low, high = (row.get(name) for name in names)
     words = formats.interval(value, low, high) if low is not None else ""
     beside = row["provider"] if group.has_providers else ""
     name, shown = formats.cipher_name(row["cipher"], row["mode"]), formats.number(value, digits)
-    return bars.Bar(name, beside, float(value or 0), low, high, shown, words, bars.role_of(row["family"]))
+    return main_figure.Bar(name, beside, float(value or 0), low, high, shown, words, main_figure.role_of(row["family"]))
 
 
 def sections(run: Result, estimates: pl.DataFrame, card: Device | None) -> dict[str, str]:
@@ -376,7 +378,7 @@ def _answer(run: Result, groups: Sequence[Group], figures: Mapping[str, MainFigu
     lead, *tied = said(run.core.place, groups) or ["There is none."]
     drawn = drawn_figure(figures[ANSWER]) if figures else ""
     return (
-        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip.chip(run.evidence) if groups else ""}</p>'
+        f'<div class="answered"><p class="lead">{unbroken(lead)} {chip(run.evidence) if groups else ""}</p>'
         f"{drawn}<div>{paragraphs(tied)}{about}</div></div>"
     )
 
@@ -452,7 +454,7 @@ def _joules_are(run: Result, estimates: pl.DataFrame, card: Device | None, figur
         f"uncertainty{words.not_in_joules}."
     )
     drawn = drawn_figure(figures[ENERGY], ENERGY) if ENERGY in figures else ""
-    return f"<p>{unbroken(lead)} {chip.chips(kinds)}</p>{drawn}"
+    return f"<p>{unbroken(lead)} {chips(kinds)}</p>{drawn}"
 
 
 def _group_table(group: Group) -> str:

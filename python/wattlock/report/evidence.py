@@ -1,5 +1,7 @@
 """What may be drawn together: one kind of evidence, and only cases that have a number."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +9,7 @@ import polars as pl
 
 from wattlock.analysis.comparison import core_classes
 from wattlock.report.formats import cipher_name
+from wattlock.run.validity import INVALID_RUN
 
 DRAWN_STATES = ("resolved", "unresolved")
 PLAIN = {"keying": "ready", "encoding": "raw", "placement": "hot", "pattern": "independent", "readiness": "steady"}
@@ -89,3 +92,11 @@ def with_energy_columns(estimates: pl.DataFrame) -> pl.DataFrame:
     if "energy_evidence" not in estimates.columns:
         lacking.append(pl.lit(None, pl.String).alias("energy_evidence"))
     return estimates.with_columns(lacking)
+
+
+STATE_MARKS = {"resolved": "●", "unresolved": "○", "invalid": "⊘", INVALID_RUN: "⊘", "failed": "✕"}
+
+
+def state_words(row: Mapping[str, Any]) -> str:
+    """A state with its mark."""
+    return f"{STATE_MARKS.get(row['state'], '')} {row['state']}".strip()

@@ -1,105 +1,197 @@
-"""Figures as files: each as PNG, SVG and PDF, and its numbers as CSV."""
+"""The figures of a run's report as files."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+import base64
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import altair as alt
 import polars as pl
 
-from wattlock.errors import InputError
-from wattlock.report.discharge_figure import file_config, resolved, spec
-from wattlock.report.drawing import LEADING, SMALL, lines_of, standalone
-from wattlock.report.look import FONT, LIGHT, colour
-from wattlock.report.markup import text
-from wattlock.report.written import csv_text
-from wattlock.store.disk import write_out
-
-WIDTH_PX, SHARPNESS = 640, 2.0
-MARGIN_PX = 10
-
-
-class FigureFile(NamedTuple):
-    """A figure to be written: its name, the picture as an SVG of its own, and the numbers that it draws."""
-
-    name: str
-    svg: str
-    rows: pl.DataFrame
+from wattlock.errors import EvidenceError
+from wattlock.papers.exhibit import Diagram, DrawnExhibit, Panel
+from wattlock.report.charts import WIDTH_PX, FigureFile, chart_svg, discharge, drawing_svg, figure_name, write_figures
+from wattlock.report.compare_page import ORDERS, TAU, cells_of, order_title, orders_of
+from wattlock.report.compared import RunComparison
+from wattlock.report.cycles import counted_figures, groups_of
+from wattlock.report.drawings import classified, order_matrix, ratio_rows, standalone
+from wattlock.report.evidence import with_energy_columns
+from wattlock.report.exhibits import bitmap, chart, drawing, formatted
+from wattlock.report.main_figure import ANSWER, WIDE, MainFigure, bar_chart, bar_rows, main_figure
+from wattlock.report.ratios import ENERGY, RatioFigure, figures, measures
+from wattlock.report.run_charts import drawn_by, plates
+from wattlock.report.run_tables import HEIGHT_PX, LEVELS, level_curves
+from wattlock.run.result import Result
 
 
-def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> int:
-    """Writes each figure into `folder` as NAME.png, .svg, .pdf and .csv, over what is there; gives how many files.
+def write_report_figures(folder: Path, run: Result, estimates: pl.DataFrame) -> int:
+    """Writes every figure of the report into `folder` as RUN--FIGURE.png, .svg, .pdf and .csv; gives how many files.
 
-    * `of`: the run, whose name then stands before that of the figure: RUN--NAME.png.
+    Raises EvidenceError where the report has no figure, InputError where the folder can't be written.
+    """
+    figures = list(report_figures(run, estimates))
+    if not figures:
+        why = "it is invalid, so that its numbers are not results" if run.reasons else "no case has a number to draw"
+        if "time" not in run.quantities:
+            why = "no two cases with a count can be compared"
+        raise EvidenceError(f"run {run.id} has no figure: {why}", hint="`wattlock show RUN` says why")
+    return write_figures(folder, figures, run.id)
+
+
+def report_figures(run: Result, estimates: pl.DataFrame) -> Iterator[FigureFile]:
+    """The figures of the report in its order, each with the rows that it draws; of an invalid run no case's."""
+    if "time" not in run.quantities:
+        for name, figure in counted_figures(groups_of(estimates, run.ranking)):
+            yield _bars(run, name, figure)
+        return
+    estimates = with_energy_columns(estimates)
+    answering = None if run.reasons else main_figure(estimates, run.ranking)
+    if answering is not None:
+        yield _bars(run, ANSWER, answering)
+    for plate in [] if run.reasons else plates(estimates)[0]:
+        rows = drawn_by(plate.chart).select(pl.lit(run.id).alias("run"), pl.lit(plate.axis).alias("quantity"), pl.all())
+        yield FigureFile(plate.name, chart_svg(_sized(plate.chart), plate.title, _subtitle(run)), rows)
+    if run.battery is not None and not (curves := level_curves(run)).is_empty():
+        levels = discharge(curves).properties(height=HEIGHT_PX)
+        rows = curves.select(pl.lit(run.id).alias("run"), pl.all())
+        yield FigureFile(figure_name(LEVELS), chart_svg(_sized(levels), LEVELS, _subtitle(run)), rows)
+
+
+def _bars(run: Result, name: str, figure: MainFigure) -> FigureFile:
+    drawn = bar_chart(figure.rows, figure.axis, WIDE)
+    return FigureFile(name, drawing_svg(drawn, figure.title, _subtitle(run)), bar_rows(run.id, figure))
+
+
+def _sized(chart: alt.LayerChart) -> alt.LayerChart:
+    return chart.properties(width=WIDTH_PX)
+
+
+def _subtitle(run: Result) -> str:
+    return f"run {run.id}: {run.study['title']}"
+
+
+COLUMN_PX, ROW_PX = 120, 22
+
+
+def write_exhibits(folder: Path, shown: Sequence[DrawnExhibit]) -> int:
+    """Writes every panel and drawing into `folder` as ID.png or ID-2.png and so on; gives how many files.
 
     Raises InputError where the folder can't be written.
     """
-    import vl_convert
-
-    written = 0
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
-    for figure in figures:
-        name = f"{of}--{figure.name}" if of else figure.name
-        content: dict[str, str | bytes] = {
-            "svg": figure.svg,
-            "png": vl_convert.svg_to_png(figure.svg, scale=SHARPNESS),
-            "pdf": vl_convert.svg_to_pdf(figure.svg),
-            "csv": csv_text(figure.rows),
-        }
-        for ending, data in content.items():
-            write_out(folder / f"{name}.{ending}", data, "--export")
-        written += len(content)
-    return written
+    return write_figures(folder, _figures(shown))
 
 
-def chart_svg(
-    chart: alt.LayerChart | alt.Chart, title: str, subtitle: str = "", colours: Mapping[str, str] = LIGHT
-) -> str:
-    """A chart as an SVG of its own under its title, on light paper, or on dark by `look.DARK`."""
-    import vl_convert
-
-    ink = colours["ink"]
-    words = alt.Title(
-        title,
-        subtitle=subtitle or alt.Undefined,
-        anchor="start",
-        fontSize=14,
-        subtitleFontSize=12,
-        color=ink,
-        subtitleColor=ink,
-    )
-    titled = chart.properties(title=words)
-    return str(vl_convert.vegalite_to_svg(resolved(spec(titled), colours) | {"config": file_config(colours)}))
+def _figures(shown: Sequence[DrawnExhibit]) -> Iterator[FigureFile]:
+    for one in shown:
+        for number_of, (svg, rows) in enumerate(_parts(one), 1):
+            yield FigureFile(one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}", svg, rows)
 
 
-def drawing_svg(drawn: str, title: str, subtitle: str = "") -> str:
-    """A drawing of ours as an SVG of its own, on white, under its title; colours by role become those of paper."""
-    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
-    if box is None:
-        raise ValueError("a drawing without a viewBox")
-    below = lines_of(subtitle, float(box[1]), SMALL) if subtitle else []
-    head_px = 20 + LEADING * len(below) + MARGIN_PX
-    width, height = float(box[1]) + 2 * MARGIN_PX, float(box[2]) + head_px + MARGIN_PX
-    inside = drawn.partition(">")[2].removesuffix("</svg>")
-    lines = [(title, 20, 14.0, "ink", ' font-weight="bold"')]
-    lines += [(words, 20 + LEADING * place, SMALL, "muted", "") for place, words in enumerate(below, 1)]
-    head = "".join(
-        f'<text x="{MARGIN_PX}" y="{y}" font-size="{size}" fill="{colour(role)}"{weight}>{text(words)}</text>'
-        for words, y, size, role, weight in lines
-    )
-    return standalone(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" font-family="{text(FONT)}" xml:space="preserve">{head}'
-        f'<g transform="translate({MARGIN_PX} {head_px})">{inside}</g></svg>'
+def _parts(one: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
+    for panel in one.panels:
+        yield _svg(panel), panel.drawn
+    for of in one.drawings:
+        yield _drawn(of), _rows(of)
+
+
+def _svg(panel: Panel) -> str:
+    drawn = _table(panel) if panel.form == "table" else chart(panel).properties(width=WIDTH_PX)
+    return chart_svg(drawn, panel.title)
+
+
+def _table(panel: Panel) -> alt.Chart:
+    """A table as a picture: its words in rows and columns."""
+    heads = panel.rows.columns
+    cells = [
+        {"row": place, "column": head, "words": formatted(value)}
+        for place, row in enumerate(panel.rows.iter_rows())
+        for head, value in zip(heads, row, strict=True)
+    ]
+    head = alt.Axis(orient="top", labelAngle=0, title=None, labelLimit=COLUMN_PX - 6)
+    x = alt.X("column:N", sort=heads, axis=head)
+    y = alt.Y("row:O", axis=None)
+    size = {"width": COLUMN_PX * len(heads), "height": ROW_PX * panel.rows.height}
+    table: alt.Chart = alt.Chart(pl.DataFrame(cells)).mark_text(style="value", limit=COLUMN_PX - 6)
+    return table.encode(x=x, y=y, text="words:N").properties(**size)
+
+
+def _drawn(of: Diagram) -> str:
+    if of.kind != "bitmap":
+        return standalone(drawing(of))
+    side = of.data["side_px"]
+    shown = base64.b64encode(bitmap(side)).decode()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}">'
+        f'<image width="{side}" height="{side}" href="data:image/png;base64,{shown}"/></svg>'
     )
 
 
-def figure_name(title: str) -> str:
-    """A title as the name of a file: `Encrypting 1,500 B packets, CBC` as `encrypting-1500-b-packets-cbc`."""
-    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"(?<=\d),(?=\d)", "", title.lower())).strip("-")
+def _rows(of: Diagram) -> pl.DataFrame:
+    """What a drawing shows, as rows."""
+    if of.kind == "exchange":
+        parties = of.data["parties"]
+        formatted = [{**one, "from": parties[one["from"]], "title": of.data["title"]} for one in of.data["messages"]]
+        return pl.DataFrame(formatted, infer_schema_length=None)
+    if of.kind == "taxonomy":
+        columns = ("heading", "class", "family")
+        rows = [(heading, name, family) for heading, name, found in classified(of.data["rows"]) for family in found]
+        return pl.DataFrame(rows, schema=columns, orient="row")
+    if of.kind == "features":
+        return pl.DataFrame(of.data["features"])
+    if of.kind == "loop":
+        return pl.DataFrame({"step": of.data["steps"]})
+    return pl.DataFrame({"width_px": [of.data["side_px"]], "height_px": [of.data["side_px"]]})
+
+
+COMPARED_PX = 600
+KEY = "More points right, less left; a diamond is equivalent, a ring undecided."
+
+
+def write_compare_figures(folder: Path, compared: RunComparison) -> int:
+    """Writes every figure of the page into `folder` as RUNS--FIGURE.png, .svg, .pdf and .csv; gives how many files.
+
+    Raises EvidenceError where there is none, InputError where the folder can't be written.
+    """
+    found = list(compare_figures(compared))
+    if not found:
+        why = "" if compared.has_ratios else "no two cores order three ciphers of the group that answers, and "
+        what = f"the comparison has no figure: {why}no case has a ratio"
+        raise EvidenceError(what, hint="`wattlock show RUN` says why; --format csv has the numbers")
+    return write_figures(folder, found, compared.files_of)
+
+
+def compare_figures(compared: RunComparison) -> Iterator[FigureFile]:
+    """The figures of the page in its order, each with the rows that it draws: ratios, or tau of each two cores."""
+    if not compared.has_ratios:
+        answer = compared.answer
+        if answer is not None and (cells := cells_of(compared.found.agreement, answer)):
+            svg = order_matrix([side.name for side in compared.sides], cells, COMPARED_PX)
+            rows = orders_of(compared.found.agreement, answer).with_columns(evidence=pl.lit(compared.evidence))
+            yield FigureFile(ORDERS, drawing_svg(svg, order_title(answer), TAU), rows)
+        return
+    for measure in measures(compared):
+        evidence = "measured" if measure is ENERGY else compared.evidence
+        yield from _ratio_files(compared, figures(compared, measure), evidence)
+
+
+def _ratio_files(compared: RunComparison, drawn: Sequence[RatioFigure], evidence: str) -> Iterator[FigureFile]:
+    sides = "; ".join(side.label for side in compared.sides)
+    for figure in drawn:
+        svg = ratio_rows(figure.rows, figure.axis, figure.axis_title, COMPARED_PX)
+        words = f"{sides} ({evidence}). {KEY}"
+        rows = figure.numbers.select(
+            pl.lit(compared.first.run).alias("run_a"),
+            pl.col("run").alias("run_b"),
+            "side",
+            "cipher",
+            "provider",
+            "case",
+            "measure",
+            "ratio",
+            "ratio_low",
+            "ratio_high",
+            "verdict",
+            pl.lit(evidence).alias("evidence"),
+        )
+        yield FigureFile(figure.name, drawing_svg(svg, figure.title, words), rows)

@@ -1,8 +1,12 @@
 """Numbers and names as a reader wants them."""
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 FAMILY_NAMES = {
     "aes": "AES",
@@ -179,3 +183,8 @@ def capital(words: str) -> str:
 def listing(words: list[str]) -> str:
     """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def does(row: Mapping[str, Any]) -> str:
+    """The operation in words."""
+    return OPERATION_NAMES.get(row["operation"], str(row["operation"]))

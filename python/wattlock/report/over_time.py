@@ -7,12 +7,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from wattlock.analysis.change import Change
-from wattlock.report.drawing import width_of
+from wattlock.report.drawings import Axis, StripRow, axis_of, ratio_words, width_of
 from wattlock.report.formats import number
-from wattlock.report.look import FONT, colour
-from wattlock.report.markup import text
-from wattlock.report.ratio_strips import ratio_words
-from wattlock.report.strips import Axis, Row, axis_of
+from wattlock.report.html import FONT, colour, text
 
 SIZE_PX, PAD_PX, FOOT_PX, TITLE_PX = 11, 10, 34, 20
 HEIGHT_PX = 150
@@ -30,7 +27,7 @@ class Point(NamedTuple):
 
 def picture(points: Sequence[Point], changed: Sequence[Change], title: str, width_px: int = 720) -> str:
     """Runs from left to right in their order, at even steps; `title` says what is drawn, and its unit."""
-    axis = axis_of([Row("", point.cost, point.low, point.high) for point in points], log=False)
+    axis = axis_of([StripRow("", point.cost, point.low, point.high) for point in points], log=False)
     left = max(width_of(f"{tick:,.6g}", SIZE_PX) for tick in axis.ticks) + PAD_PX
     span = width_px - left - PAD_PX
     frame = _Frame(axis, left, span, len(points))

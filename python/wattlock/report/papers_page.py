@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,24 +13,47 @@ from html import escape
 from wattlock.energy.valuing import card_of
 from wattlock.papers.exhibit import DrawnExhibit
 from wattlock.papers.implementations import KINDS
-from wattlock.papers.judge import DECIDED, OPEN, Basis, Bounds, ClaimComparison, Finding, Judgement, Verdict, failing
-from wattlock.papers.literature import Claim, Contradiction, Papers, PaperSource, bibtex, published
+from wattlock.papers.judge import (
+    DECIDED,
+    OPEN,
+    Basis,
+    Bounds,
+    ClaimComparison,
+    Effect,
+    Finding,
+    Judgement,
+    Verdict,
+    failing,
+)
+from wattlock.papers.literature import THEMES, Claim, Contradiction, Papers, PaperSource, bibtex, published
 from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import Headline, HeadlineAnswer, headlines
 from wattlock.papers.transfer_times import path_of
-from wattlock.papers.verdicts import CoreJudged
+from wattlock.papers.verdicts import ANSWERS, NO_CYCLES, NOT_COUNTABLE, Answer, CoreAnswer, CoreJudged
 from wattlock.report import formats
 from wattlock.report.described import host
+from wattlock.report.drawings import Axis, StripRow, axis_of
+from wattlock.report.drawings import strip as strip_svg
 from wattlock.report.exhibits import caption, drawing, figure
-from wattlock.report.markup import bullets, commands, facts, folded, paragraphs, spoken, table, text, unbroken
-from wattlock.report.papers_counted import counted_section
-from wattlock.report.run_page import opening, scripts
-from wattlock.report.strips import Axis, Row, axis_of, picture
-from wattlock.report.verdict_table import MARKS, SHORT, amounts, by_names, marked, verdict_table, worded
+from wattlock.report.html import (
+    bullets,
+    chip,
+    commands,
+    facts,
+    folded,
+    opening,
+    paragraphs,
+    spoken,
+    table,
+    text,
+    unbroken,
+)
+from wattlock.report.run_page import scripts
 from wattlock.store import find
 from wattlock.store.run_plan import ROOT
 
 ORIGINS = {"stated": "its own", "cited": "cited", "read-off": "read off its tables", "ours": "a control of ours"}
+
 BASES: dict[Basis, str] = {
     "this machine": "What this machine measured",
     "the air": "wattlock’s model of the air",
@@ -38,12 +62,14 @@ BASES: dict[Basis, str] = {
     "their tables": "What the papers print in tables",
     "what is known": "A sum done again or the security data",
 }
+
 AGAINST = {
     "tables": "Their own tables",
     "itself": "Their own other sentences",
     "papers": "Another of the papers",
     "known": "What is known",
 }
+
 SECTIONS = {
     "answer": "Nine questions, answered",
     "verdicts": "Every claim",
@@ -51,6 +77,14 @@ SECTIONS = {
     "contradictions": "Where the papers contradict",
     "unknown": "What is not known",
     "method": "How it was measured",
+}
+
+SHORT = {
+    "elminaam-wlan": "Elminaam (WLAN)",
+    "elminaam-perf": "Elminaam (speed)",
+    "singh": "Singh",
+    "prasithsangaree": "Prasithsangaree",
+    "toldinas": "Toldinas",
 }
 
 SHORT_TITLES = {
@@ -63,10 +97,11 @@ SHORT_TITLES = {
 }
 """What the navigation says of a section."""
 
-
 LONG_LETTERS = 400
 """Further figures that take more are folded."""
+
 SENTENCE_END = re.compile(r"(?<=[.)]) (?=[A-Z])")
+
 UNFOLDED = 8
 """As many comparisons of a claim stand open."""
 
@@ -358,10 +393,10 @@ def cards(headlines: Sequence[Headline]) -> str:
     return f'{KEY}<div class="headlines">{drawn}</div>'
 
 
-def rows_of(answer: HeadlineAnswer) -> list[Row]:
+def rows_of(answer: HeadlineAnswer) -> list[StripRow]:
     """The marks of an answer as rows of its picture."""
     return [
-        Row(
+        StripRow(
             mark.label,
             *mark.effect[2:],
             bounds=(mark.bounds.low, mark.bounds.high)
@@ -385,7 +420,7 @@ def _card(place: int, headline: Headline, axes: dict[tuple[str, float | None], A
         inside = (
             f'<p class="says"><strong>{text(answer.word)}.</strong> {unbroken(answer.sentence)} '
             f'<span class="quiet">({text(answer.kind)})</span></p>'
-            f"{picture(rows_of(answer), axes[answer.axis, answer.line], answer.axis, line=answer.line)}"
+            f"{strip_svg(rows_of(answer), axes[answer.axis, answer.line], answer.axis, line=answer.line)}"
         )
     return (
         f'<article class="headline" id="headline-{place}" aria-labelledby="headline-{place}-title">'
@@ -498,3 +533,212 @@ def _findable(name: str) -> str:
     """A run as it is found again: by its id where it lies on the shelf, also if it was called the last one."""
     folder = find(name)
     return shlex.quote(folder.name if folder.parent.resolve() == ROOT.resolve() else name)
+
+
+MARKS: dict[Verdict, str] = {
+    "reproduced": "●",
+    "not reproduced": "✕",
+    "depends on the implementation": "◩",
+    "explained": "◆",
+    "not explained": "◇",
+    "inconclusive": "◐",
+    "not tested": "○",
+}
+
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "the whole interval lies within what counts as the claim",
+    "not reproduced": "it lies wholly outside",
+    "depends on the implementation": "libraries of the papers’ kind of implementation do not agree",
+    "explained": "a model comes to the claim",
+    "not explained": "a model does not, which refutes nothing",
+    "inconclusive": "measured or computed, and the interval holds both",
+    "not tested": "nothing at hand speaks of it",
+}
+
+SOURCE_ID = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(SHORT, key=len, reverse=True))})(?![\w-])")
+
+HEADS = ["Claim", "Verdict", "#Effect", "Claimed and found", "Paper", "Evidence"]
+
+STRIP_PX = 220
+
+EVEN = {"1": 1.0, "%": 0.0}
+"""Where nothing differs, by the unit."""
+
+SMALL = 1e-4
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def verdict_table(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) -> str:
+    """The filter and the table; without JavaScript all claims stand and there is no filter."""
+    groups = ""
+    for theme in THEMES:
+        own = [one for one in judgements if claims[one.claim].theme == theme]
+        rows = "".join(_row(one, claims[one.claim]) for one in own)
+        heading = f'<th scope="rowgroup" colspan="{len(HEADS)}">{text(theme.capitalize())}</th>'
+        groups += f'<tbody><tr class="theme">{heading}</tr>{rows}</tbody>'
+    legend = "; ".join(f"{mark} {verdict}: {MEANINGS[verdict]}" for verdict, mark in MARKS.items())
+    drawn = table("Verdicts on every claim", HEADS, [groups], "verdict-table", "sortable verdicts")
+    lead = "A head sorts each theme by its column. The claim leads to its reasons."
+    return f"<p>{lead} {legend}.</p>{_filter(judgements)}{drawn}"
+
+
+def _filter(judgements: Sequence[Judgement]) -> str:
+    present = {one.verdict for one in judgements}
+    verdicts = {verdict: f"{mark} {verdict}" for verdict, mark in MARKS.items() if verdict in present}
+    boxes = "".join(
+        f"<fieldset><legend>{legend}</legend>{''.join(_box(name, value, says) for value, says in values.items())}"
+        "</fieldset>"
+        for legend, name, values in (("Verdict", "verdict", verdicts), ("Paper", "paper", SHORT))
+    )
+    total = f'<output aria-live="polite">{len(judgements)} claims</output>'
+    return f'<form class="claims-filter" hidden>{boxes}<p>{total} <button type="reset">Show all</button></p></form>'
+
+
+def _box(name: str, value: str, says: str) -> str:
+    return f'<label><input type="checkbox" name="{name}" value="{text(value)}" checked> {text(says)}</label> '
+
+
+def _row(one: Judgement, claim: Claim) -> str:
+    papers = ", ".join(SHORT.get(source, source) for source in claim.source)
+    value, interval = amounts(one.effect)
+    key = f' data-v="{one.effect.value:.6g}"' if one.effect else ""
+    what = ""
+    if one.effect:
+        between = "" if interval == formats.MISSING else f" ({unbroken(interval)})"
+        what = f'{between} <span class="quiet">{worded(one.effect.what.strip(" ,"))}</span>'
+    return (
+        f'<tr data-verdict="{text(one.verdict)}" data-papers="{text(" ".join(claim.source))}">'
+        f'<th scope="row"><a href="#claim-{one.claim}">{worded(claim.says)}</a></th>'
+        f'<td class="verdict">{marked(one.verdict)}</td>'
+        f'<td class="n"{key}>{unbroken(value)}{what}</td><td>{strip(one)}</td>'
+        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
+    )
+
+
+def by_names(words: str) -> str:
+    """A sentence with papers and ciphers by their names and not by their ids."""
+    return formats.named(SOURCE_ID.sub(lambda found: SHORT[found[0]], words))
+
+
+def worded(words: str) -> str:
+    """The same as HTML text."""
+    return unbroken(by_names(words))
+
+
+def strip(one: Judgement) -> str:
+    """What decides on one small axis: found, its interval, what counts as the claim, and the claimed figure."""
+    if one.effect is None:
+        return ""
+    bounds = one.compared[0].bounds if one.compared and one.compared[0].effect == one.effect else None
+    own = bounds if bounds is not None and not bounds.of else None
+    row = StripRow(
+        "",
+        *one.effect[2:],
+        bounds=(own.low, own.high) if own else None,
+        claimed=own.claimed if own else None,
+    )
+    is_ratio = one.effect.unit == "1" and " over " in one.effect.what
+    line = EVEN.get(one.effect.unit) if is_ratio or one.effect.unit == "%" else None
+    title = "ratio" if is_ratio else one.effect.unit.replace("uJ", "µJ").replace("1", "")
+    return strip_svg([row], axis_of([row], log=is_ratio, line=line), title, line=line, width_px=STRIP_PX)
+
+
+def marked(verdict: Verdict) -> str:
+    """A verdict with its mark, kept on one line with it."""
+    return f"{MARKS[verdict]}\u00a0{verdict}"
+
+
+def amounts(effect: Effect | None) -> tuple[str, str]:
+    """A figure with its unit, and its interval."""
+    if effect is None:
+        return formats.MISSING, formats.MISSING
+    unit = "" if effect.unit == "1" else f" {effect.unit.replace('uJ', 'µJ')}"
+    if effect.beyond:
+        return f"{effect.beyond} {_amount(effect.value)}{unit}", formats.MISSING
+    interval = f"{_amount(effect.low)} to {_amount(effect.high)}" if effect.low != effect.high else formats.MISSING
+    return f"{_amount(effect.value)}{unit}", interval
+
+
+def _amount(value: float) -> str:
+    """A figure with three digits; with a power of ten where the zeros would hide them."""
+    if math.isinf(value):
+        return "no end"
+    if value == 0 or abs(value) >= SMALL:
+        return formats.number(value)
+    digits, _, power = f"{value:.2e}".partition("e")
+    return f"{digits} · 10{str(int(power)).translate(RAISED)}"
+
+
+ANSWER_MARKS: Mapping[Answer, str] = {"supported": "●", "contradicted": "✕", "undecided": "◐"}
+ANSWER_MEANINGS: Mapping[Answer, str] = {
+    "supported": "the whole interval lies within what counts as the claim",
+    "contradicted": "it lies wholly outside",
+    "undecided": "it holds both, or nothing was counted that decides",
+}
+
+
+def answer_counts(core: CoreJudged) -> dict[Answer, int]:
+    """How many claims have each answer."""
+    return {answer: sum(one.answer == answer for one in core.answers) for answer in ANSWERS}
+
+
+def counted_line(core: CoreJudged) -> str:
+    """What a core says of the claims, in a line."""
+    if not core.has_cycles:
+        return f"counted on {core.core}: {NO_CYCLES}"
+    described = ", ".join(f"{number} {answer}" for answer, number in answer_counts(core).items() if number)
+    return f"counted on {core.core} (rules within {core.error_percent:g} %): {len(core.answers)} claims: {described}"
+
+
+def counted_section(judgements: Sequence[Judgement], claims: Mapping[str, Claim], cores: Sequence[CoreJudged]) -> str:
+    """The section as HTML: the cores in a line each, the table, each core's reasons, and what can't be counted."""
+    deciding = [core for core in cores if core.has_cycles]
+    lines = bullets([f"{line[0].upper()}{line[1:]}." for line in map(counted_line, cores)])
+    legend = "; ".join(f"{mark} {answer}: {ANSWER_MEANINGS[answer]}" for answer, mark in ANSWER_MARKS.items())
+    lead = (
+        f"<p>Cycles of software of the papers’ era on emulated cores, by random bytes. {chip('emulated')} "
+        "Cycles stand for energy, at one power. The error of a core’s rules counts whole on both sides of a ratio. "
+        f"{legend}.</p>"
+    )
+    drawn, why = "", ""
+    if deciding:
+        by_claim = {one.claim: one for one in judgements}
+        rows = "".join(
+            _core_row(by_claim[one.claim], claims[one.claim], deciding)
+            for one in deciding[0].answers
+            if one.claim in by_claim
+        )
+        head = ["Claim", "This machine", *(core.core for core in deciding)]
+        drawn = table("Claims by counted cycles", head, [f"<tbody>{rows}</tbody>"], kind="verdicts")
+        why = "".join(folded(f"Why, on {core.core}", _reasons(core, claims)) for core in deciding)
+    never = [f"{len(names)} claims: {why_not}." for why_not, names in NOT_COUNTABLE.items() if len(names) > 1]
+    never += [f"{by_names(claims[names[0]].says)}: {w}." for w, names in NOT_COUNTABLE.items() if len(names) == 1]
+    return f"{lead}{lines}{drawn}{why}<h3>Not countable</h3>{bullets(never)}"
+
+
+def _core_row(here: Judgement, claim: Claim, cores: Sequence[CoreJudged]) -> str:
+    answers = "".join(_core_cell(core.of(here.claim)) for core in cores)
+    return (
+        f'<tr><th scope="row"><a href="#claim-{here.claim}">{worded(claim.says)}</a></th>'
+        f'<td class="verdict">{marked(here.verdict)}</td>{answers}</tr>'
+    )
+
+
+def _core_cell(found: CoreAnswer | None) -> str:
+    if found is None:
+        return f"<td>{formats.MISSING}</td>"
+    value, interval = amounts(found.effect)
+    between = "" if interval == formats.MISSING else f" ({unbroken(interval)})"
+    what = f' <span class="quiet">{worded(found.effect.what.strip(" ,"))}</span>' if found.effect else ""
+    figure = f"<br>{unbroken(value)}{between}{what}" if found.effect else ""
+    return f'<td class="says"><strong>{ANSWER_MARKS[found.answer]}\u00a0{found.answer}</strong>{figure}</td>'
+
+
+def _reasons(core: CoreJudged, claims: Mapping[str, Claim]) -> str:
+    return bullets(list(_reasoned(core, claims)))
+
+
+def _reasoned(core: CoreJudged, claims: Mapping[str, Claim]) -> Iterator[str]:
+    for one in core.answers:
+        yield by_names(f"{one.answer}: {claims[one.claim].says}: {one.sentence.replace('uJ', 'µJ')}.")

@@ -9,13 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from wattlock.report import ratio_strips
-from wattlock.report.cases_table import does
 from wattlock.report.compared import RunComparison
+from wattlock.report.drawings import Axis, Mark, RatioRow, ratio_axis, ratio_words
 from wattlock.report.evidence import departures
-from wattlock.report.formats import capital, cipher_name, size
-from wattlock.report.ratio_strips import Mark, RatioRow, ratio_words
-from wattlock.report.strips import Axis
+from wattlock.report.formats import capital, cipher_name, does, size
 
 MOST_ROWS = 16
 """Ciphers beyond so many are drawn by family in the first figure."""
@@ -123,7 +120,7 @@ def figures(compared: RunComparison, measure: Measure) -> list[RatioFigure]:
     drawn = frame.filter(pl.col("ratio").is_not_null())
     if drawn.is_empty():
         return []
-    axis = ratio_strips.axis_of([_mark(row) for row in drawn.iter_rows(named=True)])
+    axis = ratio_axis([_mark(row) for row in drawn.iter_rows(named=True)])
     of = measure.of or quantity_of(compared)
     words = f"{of}, times that of {compared.first.letter}"
     rows = list(_overview(compared, drawn))

@@ -4,45 +4,56 @@ Its sections ask which quantities a run has: of times there are figures, a ranki
 flash, RAM and stack beside them, and what the numbers are not.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
 from wattlock.energy.device_cards import Device
-from wattlock.report import chip, cycles, engine, formats, look, tables
-from wattlock.report.battery_section import discharge_section
-from wattlock.report.cases_table import cases_table
-from wattlock.report.core_classes import core_class_section
+from wattlock.report import cycles, engine, formats, run_tables
+from wattlock.report.charts import page_config
 from wattlock.report.described import host
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
-from wattlock.report.figures import Plate, drawn_by, plates
-from wattlock.report.main_figure import drawn_figure, main_figure
-from wattlock.report.markup import (
-    as_sentence,
+from wattlock.report.html import (
+    asset,
     bullets,
+    chip,
     commands,
     facts,
     filter_form,
     folded,
+    invalid_run,
     island,
+    opening,
     paragraphs,
-    spoken,
     table,
     text,
     unbroken,
 )
+from wattlock.report.main_figure import drawn_figure, main_figure
 from wattlock.report.run_answer import after_pause, answer, answered_group, answered_rows, with_joules
-from wattlock.report.tables import STEPS, card_notes, card_shown, conditions, joules_notes, lost_states, verdict
+from wattlock.report.run_charts import Plate, drawn_by, plates
+from wattlock.report.run_tables import (
+    STEPS,
+    card_notes,
+    card_shown,
+    cases_table,
+    conditions,
+    core_class_section,
+    discharge_section,
+    joules_notes,
+    lost_states,
+    verdict,
+)
 from wattlock.run.result import Result
 from wattlock.run.validity import INVALID_RUN
 from wattlock.store.disk import write_out
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 SECTIONS = {
     "answer": "The answer",
     "trust": "Can it be believed?",
@@ -140,27 +151,10 @@ def _sections(run: Result, bodies: Mapping[str, str]) -> str:
     )
 
 
-def stylesheet(*styles: str) -> str:
-    """The style of a page: colours, chips, and the files `styles` beside `page`."""
-    return look.stylesheet() + chip.stylesheet() + "".join(asset(f"{name}.css") for name in ("page", *styles))
-
-
-def opening(title: str, *styles: str) -> str:
-    """The head of a page and the start of its body: nothing is fetched from elsewhere; `styles`: beside `page`."""
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark">'
-        f'<link rel="icon" href="data:,"><title>{text(title)}: wattlock</title>'
-        f"<style>{stylesheet(*styles)}</style></head><body>"
-    )
-
-
 def scripts(*names: str) -> str:
     """What makes the page move: the charts' engine once, and these of our own."""
     own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)
-    return f"{island('config', look.page_config())}<script>{_vega()}</script>{own}"
+    return f"{island('config', page_config())}<script>{_vega()}</script>{own}"
 
 
 def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -169,11 +163,6 @@ def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
         state=pl.when(has_number).then(pl.lit(INVALID_RUN)).otherwise("state"),
         reason=pl.when(has_number).then(pl.lit("the run's self-check failed")).otherwise("reason"),
     )
-
-
-def asset(name: str) -> str:
-    """A file of the page's style or script."""
-    return files("wattlock").joinpath("data", "report", name).read_text(encoding="utf-8")
 
 
 @cache
@@ -194,12 +183,6 @@ def _head(run: Result, shown: Iterable[str]) -> str:
     )
 
 
-def invalid_run(reasons: Sequence[str]) -> str:
-    """What a banner says of an invalid run; `reasons`: as of `Result.explained`."""
-    first, *others = reasons or ["no reason was recorded"]
-    return f"<p><strong>⊘ This run is invalid.</strong> {as_sentence(first)}</p>{spoken(others)}"
-
-
 def _answer(run: Result, estimates: pl.DataFrame) -> str:
     if run.reasons:
         return (
@@ -211,7 +194,7 @@ def _answer(run: Result, estimates: pl.DataFrame) -> str:
     for sentence in answer(estimates, run.ranking):
         (about if sentence.startswith("These ") else costs).append(sentence)
     rests = paragraphs([*about, *after_pause(run.after_pause), *run.crossings])
-    rests += tables.rests_on(answered_rows(estimates, run.ranking))
+    rests += run_tables.rests_on(answered_rows(estimates, run.ranking))
     figure = main_figure(estimates, run.ranking)
     drawn = "" if figure is None else drawn_figure(figure)
     return f'<div class="answered"><p class="lead">{unbroken(" ".join(costs))}</p>{drawn}<div>{rests}</div></div>'
@@ -220,10 +203,10 @@ def _answer(run: Result, estimates: pl.DataFrame) -> str:
 def _trust(run: Result, estimates: pl.DataFrame) -> str:
     lost, warnings = lost_states(estimates), run.notices[len(run.explained) :]
     warned = f'<div class="warnings"><h3>Warnings</h3>{bullets(warnings)}</div>' if warnings else ""
-    checks = f"<h3>Checks</h3>{tables.self_check_table(run.verdicts)}" if run.verdicts else ""
+    checks = f"<h3>Checks</h3>{run_tables.self_check_table(run.verdicts)}" if run.verdicts else ""
     unresolved = ""
     if lost and not run.reasons:
-        listed = folded(formats.listing(lost).capitalize(), tables.without_number_table(estimates))
+        listed = folded(formats.listing(lost).capitalize(), run_tables.without_number_table(estimates))
         unresolved = f"<h3>Cases that are not resolved</h3>{listed}"
     return f"<p>{unbroken(verdict(run, estimates))}</p>{facts(conditions(run))}{warned}{checks}{unresolved}"
 
@@ -259,10 +242,10 @@ def _plate(plate: Plate) -> str:
     spec = island("spec", plate.chart.to_dict(validate=False))
     return (
         f'<figure data-name="{plate.name}"><figcaption>'
-        f"<strong>{text(plate.title)} {chip.chip(plate.evidence)}</strong> "
+        f"<strong>{text(plate.title)} {chip(plate.evidence)}</strong> "
         f'<span class="quiet">{unbroken(plate.note)}</span></figcaption>'
         f'<div class="chart" style="min-height:{height_px + 60}px"></div>{spec}'
-        f"{tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"
+        f"{run_tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"
     )
 
 
@@ -293,7 +276,7 @@ def _ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     return (
         "<p>Within each group the cheapest stands first. Ciphers that share a place (=) can’t be told apart by "
         "this run.</p>"
-        f"{tables.ranking_tables(with_joules(ranking, estimates), unresolved, answered_group(estimates, ranking))}"
+        f"{run_tables.ranking_tables(with_joules(ranking, estimates), unresolved, answered_group(estimates, ranking))}"
     )
 
 
@@ -301,13 +284,13 @@ def _cases(estimates: pl.DataFrame) -> str:
     states = estimates["state"].unique().sort()
     return (
         f"{filter_form('State', states, estimates.height, 'aes-128 encrypt 1.5 kB')}"
-        f"{tables.rests_on(estimates)}{cases_table(estimates)}"
+        f"{run_tables.rests_on(estimates)}{cases_table(estimates)}"
         '<p class="quiet">± is the half-width of the 95 % interval. MB/s count 10⁶ bytes.</p>'
     )
 
 
 def _method(run: Result, card: Device | None) -> str:
-    inputs = f"<h3>Inputs</h3>{tables.input_table(run.inputs)}" if run.inputs else ""
+    inputs = f"<h3>Inputs</h3>{run_tables.input_table(run.inputs)}" if run.inputs else ""
     repeat = f"<h3>How to repeat it</h3>{commands(_repeat(run, card))}"
     return f"{paragraphs(STEPS)}<h3>The machine</h3>{facts(host(run))}{inputs}{repeat}"
 
@@ -365,11 +348,11 @@ def _head_of_ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
     if group is None:
         return ""
     unresolved = set(estimates.filter(pl.col("state") == "unresolved")["case"])
-    rows = [row for tied in tables.ranking_rows(ranked, unresolved) for row in tied]
-    title = tables.group_title(group)
+    rows = [row for tied in run_tables.ranking_rows(ranked, unresolved) for row in tied]
+    title = run_tables.group_title(group)
     cut = f", the {MOST_ROWS} cheapest of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    shown = table(f"Ranking: {title}", tables.ranking_head(ranked), [f"<tbody>{''.join(rows[:MOST_ROWS])}</tbody>"])
-    return f"<p>{text(f'{title}{cut}.')}</p>{tables.rests_on(ranked)}{shown}"
+    shown = table(f"Ranking: {title}", run_tables.ranking_head(ranked), [f"<tbody>{''.join(rows[:MOST_ROWS])}</tbody>"])
+    return f"<p>{text(f'{title}{cut}.')}</p>{run_tables.rests_on(ranked)}{shown}"
 
 
 def _left_out(run: Result, figures: int) -> str:

@@ -16,8 +16,7 @@ from wattlock.advise import Advice, advise, decision, load, prose, question, rec
 from wattlock.advise.days import DAY_s
 from wattlock.advise.rank import tied
 from wattlock.errors import InputError
-from wattlock.report.decision_figures import drawn
-from wattlock.report.decision_page import decision_page
+from wattlock.report.decision_page import decision_figure, decision_page
 
 ASK = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
 LINES, COLUMNS, ROWS = 24, 80, 6
@@ -283,7 +282,7 @@ def test_the_figure_of_days_has_a_row_an_option_in_their_order_and_the_reference
     assert isinstance(figure, record.DaysFigure)
     shown = decision.first_options(answer, record.OPTIONS)
     assert [bar.days for bar in figure.bars] == [one.place.seconds / DAY_s for one in shown]
-    svg = ElementTree.fromstring(drawn(figure))  # noqa: S314 - ours
+    svg = ElementTree.fromstring(decision_figure(figure))  # noqa: S314 - ours
     circles = list(svg.iter("{http://www.w3.org/2000/svg}circle"))
     fills = [one.attrib["fill"] for one in circles]
     assert [fills.count(fill) == 1 for fill in fills] == [bar.decided for bar in figure.bars], "the decided one alone"
@@ -305,7 +304,7 @@ def test_the_bar_of_energy_is_cut_by_the_shares_of_what_is_decided(answer: Advic
     shares = answer.shares(decision.decided(answer).number)
     assert dict(figure.shares)["cipher"] == shares["cipher"]
     assert sum(share for _, share in figure.shares) == pytest.approx(1)
-    drawing = drawn(figure)
+    drawing = decision_figure(figure)
     assert all(f"{name} " in drawing for name, _ in figure.shares)
 
 
@@ -317,7 +316,7 @@ def test_short_lives_are_drawn_and_listed_in_hours() -> None:
     (chosen,) = (row for row in options if str(row["option"]).endswith("(decided)"))
     assert chosen["hours"] == f"{place.seconds / 3600:.3g}"
     assert chosen["95 %"] == f"{place.low_s / 3600:.3g} to {place.high_s / 3600:.3g}"
-    assert "hours of battery" in drawn(parts[0].figures["days"])
+    assert "hours of battery" in decision_figure(parts[0].figures["days"])
 
 
 def test_evidence_is_a_chip_on_the_page(answer: Advice) -> None:

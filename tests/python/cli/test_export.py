@@ -17,8 +17,7 @@ from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError, StoreError
 from wattlock.report.evidence import with_energy_columns
-from wattlock.report.exported import escaped, latex
-from wattlock.report.public import WITHHELD, public, public_frame
+from wattlock.report.exported import WITHHELD, escaped, latex, public, public_frame
 from wattlock.run.begin import measure
 
 LATEX = next(filter(None, map(shutil.which, ("pdflatex", "tectonic"))), None)

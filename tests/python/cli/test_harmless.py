@@ -15,9 +15,9 @@ from wattlock.cli.echo import echo
 from wattlock.cli.table import Format, markdown, show
 from wattlock.errors import TransferRefused
 from wattlock.lab import client
+from wattlock.report.charts import chart_svg
 from wattlock.report.exported import comment, escaped
-from wattlock.report.figure_files import chart_svg
-from wattlock.report.markup import island, text
+from wattlock.report.html import island, text
 from wattlock.report.written import csv_text
 from wattlock.text import harmless
 

@@ -7,7 +7,7 @@ import pytest
 
 from support.tree import TREE
 from wattlock.advise import advise, load
-from wattlock.report.days_figure import days
+from wattlock.report.charts import days
 
 NOTEBOOK = TREE / "examples" / "notebooks" / "advise.py"
 

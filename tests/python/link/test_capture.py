@@ -10,8 +10,8 @@ from wattlock import cli
 from wattlock.errors import InputError
 from wattlock.link import capture_file
 from wattlock.link.capture_file import MOST_SIZES, Census, binned, traffic
+from wattlock.report.charts import packet_sizes
 from wattlock.report.evidence import NothingToDraw
-from wattlock.report.traffic import packet_sizes
 from wattlock.targets import toolbox
 
 

@@ -13,9 +13,8 @@ from support.papers_run import PAPERS, case, material
 from wattlock.papers.exhibit import CITED, IN_TEXT, PRINTED, READ_OFF, DrawnExhibit, Panel, frame
 from wattlock.papers.themes import EXHIBITS, show_all
 from wattlock.report.evidence import EvidenceMix
-from wattlock.report.exhibit_charts import chart
-from wattlock.report.exhibit_files import write_exhibits
-from wattlock.report.exhibits import bitmap, figure
+from wattlock.report.exhibits import bitmap, chart, figure
+from wattlock.report.figure_files import write_exhibits
 from wattlock.study import load
 
 IDS = [one.id for one in PAPERS.exhibits]

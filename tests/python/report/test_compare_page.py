@@ -20,10 +20,10 @@ from support.tools import needs
 from support.tree import TESTS
 from wattlock import cli
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report.compare_files import write_compare_figures
 from wattlock.report.compare_page import SECTIONS, answer, by, compare_page
 from wattlock.report.compared import MOST_SIDES, RunComparison, run_comparison
-from wattlock.report.ratio_strips import LOOKS, Mark, RatioRow, axis_of, described, picture, ratio_words
+from wattlock.report.drawings import LOOKS, Mark, RatioRow, ratio_axis, ratio_rows, ratio_words, ratios_described
+from wattlock.report.figure_files import write_compare_figures
 from wattlock.report.ratios import COST, ENERGY, figures, measures
 from wattlock.run.result import open_run
 from wattlock.run.run_comparison import compare
@@ -186,8 +186,8 @@ def test_of_several_runs_each_case_heads_a_row_a_run_and_one_without_a_ratio_say
 
 def test_a_verdict_is_told_by_shape_and_colour_and_word() -> None:
     marks = [Mark(2.0, 1.9, 2.1, verdict) for verdict in ("slower", "faster", "equivalent", "undecided")]
-    axis = axis_of(marks)
-    drawn = [picture([RatioRow("x", [mark], f"2.00 {mark.verdict}")], axis, "time") for mark in marks]
+    axis = ratio_axis(marks)
+    drawn = [ratio_rows([RatioRow("x", [mark], f"2.00 {mark.verdict}")], axis, "time") for mark in marks]
     outlines = [re.findall(r'<path d="M[\d.]+ [\d.]+([^"]*)Z"', one) for one in drawn]
     assert [len(one) for one in outlines] == [1] * 4
     assert len({one[0] for one in outlines}) == 4
@@ -330,14 +330,14 @@ def test_a_page_of_eight_runs_of_four_hundred_cases_is_no_heavier_than_a_page_ma
 
 def test_a_picture_of_many_rows_says_what_they_span_and_one_of_few_says_each() -> None:
     few = [RatioRow(f"case {place}", [Mark(2.0, 1.9, 2.1, "slower")], "2.00 slower") for place in range(3)]
-    assert described(few, "time").count("2.00 slower") == 3
+    assert ratios_described(few, "time").count("2.00 slower") == 3
     many = [RatioRow(str(place), [Mark(1 + place / 10, 1, 9, "slower")], "x") for place in range(30)]
-    assert described(many, "time") == "time. 30 ratios, 1.000 to 3.90; each stands in the table of every case."
+    assert ratios_described(many, "time") == "time. 30 ratios, 1.000 to 3.90; each stands in the table of every case."
 
 
 def test_marks_in_one_place_are_drawn_once_and_those_of_one_look_in_one_path() -> None:
     marks = [Mark(2.0, 1.9, 2.1, "slower")] * 3 + [Mark(3.0, 2.9, 3.1, "slower"), Mark(0.5, 0.4, 0.6, "faster")]
-    drawn = picture([RatioRow("x", marks, "median 2.00")], axis_of(marks), "time")
+    drawn = ratio_rows([RatioRow("x", marks, "median 2.00")], ratio_axis(marks), "time")
     paths = re.findall(r'<path d="([^"]*)"', drawn)
     assert sorted(path.count("M") for path in paths) == [1, 2]
 

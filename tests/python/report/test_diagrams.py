@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from support.tree import TREE
-from wattlock.report import diagrams
-from wattlock.report.drawing import WIDTH, standalone, width_of
+from wattlock.report import drawings as diagrams
+from wattlock.report.drawings import WIDTH, standalone, width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS: list[dict[str, Any]] = [

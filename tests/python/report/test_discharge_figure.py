@@ -8,7 +8,7 @@ import pytest
 from support.batteries import case, plan
 from wattlock.energy import tasks
 from wattlock.errors import InputError
-from wattlock.report.discharge_figure import discharge, write_figure
+from wattlock.report.charts import discharge, write_figure
 from wattlock.report.evidence import EvidenceMix
 
 

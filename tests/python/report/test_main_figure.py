@@ -9,14 +9,12 @@ import pytest
 
 from support import report_frames
 from wattlock.energy.device_cards import Device
-from wattlock.report.battery_section import discharge_section
-from wattlock.report.cases_table import cases_table
-from wattlock.report.chip import SHAPES, chip, chips, stylesheet
 from wattlock.report.formats import estimate, interval
-from wattlock.report.look import DARK, LIGHT
+from wattlock.report.html import DARK, EVIDENCE_SHAPES, LIGHT, chip, chips, stylesheet
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
 from wattlock.report.run_answer import answer
 from wattlock.report.run_page import write_report
+from wattlock.report.run_tables import cases_table, discharge_section
 
 ESTIMATES = report_frames.estimates()
 RANKING = report_frames.ranking(ESTIMATES)
@@ -38,11 +36,11 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_each_kind_of_evidence_has_a_word_a_shape_and_a_colour_of_its_own() -> None:
-    assert set(SHAPES) == {"measured", "emulated", "modelled", "assumed", "published"}
-    assert len(set(SHAPES.values())) == len(SHAPES)
+    assert set(EVIDENCE_SHAPES) == {"measured", "emulated", "modelled", "assumed", "published"}
+    assert len(set(EVIDENCE_SHAPES.values())) == len(EVIDENCE_SHAPES)
     for side in (LIGHT, DARK):
-        assert len({side[kind] for kind in SHAPES}) == len(SHAPES)
-    for kind, shape in SHAPES.items():
+        assert len({side[kind] for kind in EVIDENCE_SHAPES}) == len(EVIDENCE_SHAPES)
+    for kind, shape in EVIDENCE_SHAPES.items():
         assert re.sub(r"<[^>]*>", "", chip(kind)) == kind
         assert f'[data-evidence={kind}]::before{{content:"{shape}' in stylesheet()
 

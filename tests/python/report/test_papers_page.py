@@ -30,8 +30,17 @@ from wattlock.papers.material import Gathered, MaterialOptions
 from wattlock.papers.nine_questions import headlines
 from wattlock.papers.themes import JUDGES, judge_all, show_all
 from wattlock.papers.verdicts import CoreJudged, judge_counted
-from wattlock.report.papers_page import LONG_LETTERS, JudgedRuns, counts, exhibit_name, papers_page
-from wattlock.report.verdict_table import SHORT, amounts, by_names, strip
+from wattlock.report.papers_page import (
+    LONG_LETTERS,
+    SHORT,
+    JudgedRuns,
+    amounts,
+    by_names,
+    counts,
+    exhibit_name,
+    papers_page,
+    strip,
+)
 
 LIMIT_S = 240
 MOST_B = 2_500_000

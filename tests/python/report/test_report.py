@@ -18,17 +18,15 @@ from hypothesis import strategies as st
 from support import report_frames
 from wattlock.analysis.estimate import CanaryClock
 from wattlock.energy.device_cards import Device
-from wattlock.report import EvidenceMix, NothingToDraw, figures
-from wattlock.report.cases_table import cases_table
-from wattlock.report.chip import SHAPES
+from wattlock.report import EvidenceMix, NothingToDraw, run_charts
+from wattlock.report.charts import bounds_of, spread_labels
 from wattlock.report.evidence import with_energy_columns
-from wattlock.report.figures import drawn, plates
 from wattlock.report.formats import cipher_name, estimate, interval, number, within
-from wattlock.report.look import CATEGORY, DARK, LIGHT
+from wattlock.report.html import CATEGORY, DARK, EVIDENCE_SHAPES, LIGHT
 from wattlock.report.run_answer import answer
+from wattlock.report.run_charts import drawn, plates
 from wattlock.report.run_page import SECTIONS, write_report
-from wattlock.report.scales import bounds_of, spread_labels
-from wattlock.report.tables import ranking_tables
+from wattlock.report.run_tables import cases_table, ranking_tables
 from wattlock.run.result import Result
 
 ESTIMATES = report_frames.estimates()
@@ -158,13 +156,13 @@ def test_a_case_that_failed_or_is_invalid_shows_no_number_and_is_not_drawn(html:
         cases = re.findall(r"<td[^>]*>(.*?)</td>", row)
         assert cases[4:12] == ["–"] * 8
     lost = ESTIMATES.filter(state=state).row(0, named=True)
-    drawn = figures.over_payload(ESTIMATES, lost["mode"], "cycles_per_byte").data
+    drawn = run_charts.over_payload(ESTIMATES, lost["mode"], "cycles_per_byte").data
     assert isinstance(drawn, pl.DataFrame)
     assert set(drawn["state"]) <= {"resolved", "unresolved"}
 
 
 def test_an_unresolved_case_is_drawn_hollow_and_labelled() -> None:
-    chart = figures.cost_by_cipher(ESTIMATES, "cbc", 16384)
+    chart = run_charts.cost_by_cipher(ESTIMATES, "cbc", 16384)
     assert isinstance(chart.data, pl.DataFrame)
     unresolved = chart.data.filter(state="unresolved")
     assert unresolved.height == 1
@@ -182,11 +180,11 @@ def test_a_figure_of_times_of_two_kinds_of_evidence_is_refused() -> None:
     emulated = pl.when(pl.col("family") == "aes").then(pl.lit("emulated")).otherwise("time_evidence")
     mixed = ESTIMATES.with_columns(time_evidence=emulated)
     draws: list[Callable[[], object]] = [
-        lambda: figures.cost_by_cipher(mixed, "cbc", 1500),
-        lambda: figures.over_payload(mixed, "cbc", "cpu_us"),
-        lambda: figures.encrypt_against_decrypt(mixed, "cbc", 1500),
-        lambda: figures.key_setup(mixed),
-        lambda: figures.files(mixed, "cbc", "throughput_MB_s"),
+        lambda: run_charts.cost_by_cipher(mixed, "cbc", 1500),
+        lambda: run_charts.over_payload(mixed, "cbc", "cpu_us"),
+        lambda: run_charts.encrypt_against_decrypt(mixed, "cbc", 1500),
+        lambda: run_charts.key_setup(mixed),
+        lambda: run_charts.files(mixed, "cbc", "throughput_MB_s"),
     ]
     for draw in draws:
         with pytest.raises(EvidenceMix, match="time_evidence is emulated and measured"):
@@ -197,10 +195,10 @@ def test_a_figure_of_joules_of_two_kinds_of_evidence_is_refused_and_one_of_their
     modelled = pl.when(pl.col("family") == "aes").then(pl.lit("modelled")).otherwise("energy_evidence")
     mixed = ESTIMATES.with_columns(energy_evidence=modelled)
     with pytest.raises(EvidenceMix, match="energy_evidence is assumed and modelled"):
-        figures.energy_by_cipher(mixed, "cbc", 1500)
+        run_charts.energy_by_cipher(mixed, "cbc", 1500)
     with pytest.raises(EvidenceMix):
-        figures.files(mixed, "cbc", "energy_uJ_per_byte")
-    figures.files(mixed, "cbc", "time_ms")
+        run_charts.files(mixed, "cbc", "energy_uJ_per_byte")
+    run_charts.files(mixed, "cbc", "time_ms")
 
 
 def test_the_page_gives_each_kind_of_evidence_a_figure_of_its_own() -> None:
@@ -212,7 +210,7 @@ def test_the_page_gives_each_kind_of_evidence_a_figure_of_its_own() -> None:
 
 
 def test_the_energy_axis_says_what_its_joules_rest_on() -> None:
-    spec = json.dumps(figures.energy_by_cipher(ESTIMATES, "cbc", 1500).to_dict(), ensure_ascii=False)
+    spec = json.dumps(run_charts.energy_by_cipher(ESTIMATES, "cbc", 1500).to_dict(), ensure_ascii=False)
     assert "energy, µJ per byte (assumed)" in spec
 
 
@@ -296,12 +294,12 @@ def test_files_of_the_users_own_are_drawn_by_label_with_their_sizes() -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda frame: figures.cost_by_cipher(frame, "cbc", 1500),
-        lambda frame: figures.energy_by_cipher(frame, "cbc", 1500),
-        lambda frame: figures.encrypt_against_decrypt(frame, "cbc", 1500),
-        lambda frame: figures.over_payload(frame, "cbc", "cycles_per_byte"),
-        lambda frame: figures.files(frame, "cbc", "time_ms"),
-        figures.key_setup,
+        lambda frame: run_charts.cost_by_cipher(frame, "cbc", 1500),
+        lambda frame: run_charts.energy_by_cipher(frame, "cbc", 1500),
+        lambda frame: run_charts.encrypt_against_decrypt(frame, "cbc", 1500),
+        lambda frame: run_charts.over_payload(frame, "cbc", "cycles_per_byte"),
+        lambda frame: run_charts.files(frame, "cbc", "time_ms"),
+        run_charts.key_setup,
     ],
 )
 def test_a_figure_of_no_cases_is_refused(draw: Callable[[pl.DataFrame], object]) -> None:
@@ -311,7 +309,7 @@ def test_a_figure_of_no_cases_is_refused(draw: Callable[[pl.DataFrame], object])
 
 def test_one_cipher_of_two_providers_gets_two_rows_with_their_names() -> None:
     other = ESTIMATES.with_columns(provider=pl.lit("openssl"))
-    drawn = figures.cost_by_cipher(pl.concat([ESTIMATES, other]), "cbc", 1500).data
+    drawn = run_charts.cost_by_cipher(pl.concat([ESTIMATES, other]), "cbc", 1500).data
     assert isinstance(drawn, pl.DataFrame)
     assert {"AES-128 rustcrypto", "AES-128 openssl"} <= set(drawn["name"])
 
@@ -388,7 +386,7 @@ def contrast(one: str, other: str) -> float:
 def test_text_and_marks_stand_out_as_wcag_aa_asks(side: dict[str, str]) -> None:
     for role in ("ink", "muted", "link", "loud"):
         assert contrast(side[role], side["paper"]) >= 4.5, role
-    for role in SHAPES:
+    for role in EVIDENCE_SHAPES:
         assert contrast(side[role], side["paper"]) >= 4.5, role
     for role in ("ink", "muted"):
         assert contrast(side[role], side["panel"]) >= 4.5, role

@@ -10,10 +10,10 @@ import pytest
 
 from support import report_frames
 from wattlock.errors import EvidenceError, InputError
-from wattlock.report.drawing import SMALL, width_of
-from wattlock.report.figure_files import drawing_svg, figure_name
+from wattlock.report.charts import drawing_svg, figure_name
+from wattlock.report.drawings import SMALL, width_of
+from wattlock.report.figure_files import write_report_figures
 from wattlock.report.main_figure import main_figure
-from wattlock.report.report_files import write_report_figures
 from wattlock.report.run_page import write_report
 
 ESTIMATES = report_frames.estimates()

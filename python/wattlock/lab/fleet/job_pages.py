@@ -39,7 +39,7 @@ from wattlock.lab.layout import choice, page, section
 from wattlock.lab.tokens import Denied, Scope
 from wattlock.report import formats
 from wattlock.report.compared import MOST_SIDES
-from wattlock.report.markup import cell, commands, paragraphs, table, text
+from wattlock.report.html import cell, commands, paragraphs, table, text
 
 LATEST = 50
 LINE = "Studies that this lab measures on its fleet: one job a target, one after the other."

@@ -21,7 +21,7 @@ from wattlock.lab.fleet.queue import Goal, Job, Queue, State
 from wattlock.lab.layout import also, page, section
 from wattlock.lab.planning import KeptPlan
 from wattlock.report import formats
-from wattlock.report.markup import bullets, cell, paragraphs, table, text
+from wattlock.report.html import bullets, cell, paragraphs, table, text
 
 HERE, LATEST = "/plan", 50
 LINE = "Which measurement narrows an answer most by the minute, until it is as narrow as asked."

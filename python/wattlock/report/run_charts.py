@@ -14,12 +14,11 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
+from wattlock.report.charts import Bounds, bounds_of, figure_name, levels_of, log_scale, spread_labels, ticks
 from wattlock.report.evidence import NothingToDraw, drawable, in_mode, one_evidence
-from wattlock.report.figure_files import figure_name
 from wattlock.report.formats import OPERATION_NAMES, estimate, family_name, interval, number, percent, size
-from wattlock.report.look import FAMILIES
+from wattlock.report.html import FAMILIES
 from wattlock.report.run_answer import usual_mode, usual_payload_B
-from wattlock.report.scales import Bounds, bounds_of, levels_of, log_scale, spread_labels, ticks
 
 PacketQuantity = Literal["cycles_per_byte", "cpu_us"]
 FileQuantity = Literal["time_ms", "throughput_MB_s", "cpu_ms", "energy_uJ_per_byte"]
