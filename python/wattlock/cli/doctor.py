@@ -144,8 +144,8 @@ def _apply(knobs: list[Knob], kept: Path, measured: tuple[Target, int, int], for
             rows.append({**_row(knob), **_worth(None, None)})
             continue
         refused = clean_machine.apply(ROOT, knob, kept)
-        for line in refused:
-            echo(f"warning: /{line.file}: {line.why}", err=True)
+        for setting in refused:
+            echo(f"warning: /{setting.file}: {setting.why}", err=True)
         if len(refused) == len(knob.settings):
             rows.append({**_row(knob), "state": "refused", **_worth(None, None)})
             continue
@@ -189,11 +189,11 @@ def _restore(kept: Path, form: Format) -> None:
         echo(f"nothing to put back: there is no {kept}", err=True)
         return
     back, refused = clean_machine.restore(ROOT, kept)
-    rows = [{"file": f"/{line.file}", "was_set_to": line.now, "put_back": line.wanted} for line in back]
+    rows = [{"file": f"/{setting.file}", "was_set_to": setting.now, "put_back": setting.wanted} for setting in back]
     if rows:
         _print(rows, form)
     if refused:
-        named = ", ".join(f"/{line.file} ({line.why})" for line in refused)
+        named = ", ".join(f"/{setting.file} ({setting.why})" for setting in refused)
         raise EvidenceError(f"not put back: {named}", hint=f"{kept} says what was there")
 
 

@@ -35,10 +35,10 @@ def log(lines: Sequence[Mapping[str, Any]]) -> str:
         )
     shown = lines[:LATEST]
     rows = (
-        f"<tr>{cell(moment(str(name['at'])))}{cell(name['what'])}"
-        f'<td class="reason">{text(name["of"]) or formats.MISSING}</td>'
-        f"{cell(name['token'] or formats.MISSING)}{cell(name['address'])}</tr>"
-        for name in shown
+        f"<tr>{cell(moment(str(entry['at'])))}{cell(entry['what'])}"
+        f'<td class="reason">{text(entry["of"]) or formats.MISSING}</td>'
+        f"{cell(entry['token'] or formats.MISSING)}{cell(entry['address'])}</tr>"
+        for entry in shown
     )
     more = paragraphs([f"Below are the latest {len(shown)} of {len(lines):,} lines."]) if len(lines) > LATEST else ""
     head = ["When", "What", "Of", "Token", "Address"]
