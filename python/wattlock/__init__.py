@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-CALLS = ("run", "read", "compare", "report", "figures", "papers", "battery", "advise", "publish")
+CALLS = ("run", "read", "compare", "report", "figures", "papers", "battery", "link", "sweep", "advise", "publish")
 """The functions of `notebook`. Those with the name of a room are called through it."""
 
 

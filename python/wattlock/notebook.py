@@ -152,6 +152,85 @@ def battery(
     return battery_operations.battery(card, work, allow_assumed=allow_assumed).table
 
 
+def link(
+    *scenarios: Name,
+    changes: Mapping[str, Any] | None = None,
+    run: Run | Name | None = None,
+    device: str | None = None,
+    cards: Name | None = None,
+    allow_assumed: bool = False,
+    target: Target | None = None,
+) -> pl.DataFrame:
+    """What sending takes, a row a scenario: duration, frames, octets and joules of each node.
+
+    * `scenarios`: names or files, all of 802.11 or all of other radios. `changes`: values by key, as
+      `{"phy": ["b", "g"], "payload.cipher": "aes128-cbc"}`; a list is crossed with the others, a row a combination.
+    * `run`: what the ciphers cost, valued by the card `device`, which is the hosts' too. `cards`: a folder of cards.
+
+    A scenario that can't be has the reason in its row. Raises InputError where none can be, EvidenceError for numbers
+    that need consent.
+    """
+    from wattlock.link import ledger, lowpower, scenario, wifi
+    from wattlock.targets import or_this_machine, probe, toolbox
+
+    files, folder = [str(name) for name in scenarios], None if cards is None else Path(cards)
+    values = dict(changes or {})
+    crossed = {key: value for key, value in values.items() if isinstance(value, list | tuple)}
+    fixed = {key: value for key, value in values.items() if key not in crossed}
+    if device is not None:
+        fixed |= {"cost.sender": device, "cost.receiver": device}
+    ids = scenario.ciphers_of(files, crossed, fixed)
+    ciphers = probe.first_rows(or_this_machine(target), ids) if ids else {}
+    named = scenario.cross(files, crossed, fixed, ciphers)
+    if scenario.messages_among(files):
+        found = lowpower.evaluate_each(named, user_cards=folder, allow_assumed=allow_assumed)
+    else:
+        measured = run and wifi.measured(_result(run), device, user_cards=folder, allow_assumed=allow_assumed)
+        transfers = [row for row in named if not isinstance(row, scenario.RefusedScenario)]
+        found = wifi.evaluate_each(
+            transfers,
+            toolbox.find(),
+            ciphers,
+            measured=measured or None,
+            user_cards=folder,
+            allow_assumed=allow_assumed,
+        )
+    answers = [answer for answer in found if not isinstance(answer, scenario.RefusedScenario)]
+    if not answers:
+        raise next(answer.error for answer in found if isinstance(answer, scenario.RefusedScenario))
+    rows = [
+        ledger.refused(answer) if isinstance(answer, scenario.RefusedScenario) else ledger.record(answer, answers[0])
+        for answer in found
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def sweep(
+    definition: Name,
+    out: Name,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    cards: Name | None = None,
+    allow_assumed: bool = False,
+    target: Target | None = None,
+) -> pl.DataFrame:
+    """Every combination of a sweep's values, a row each; one that can't be has the reason in its column `error`.
+
+    * `out`: the sweep's folder: new, or of the same sweep, which goes on. `workers`: processes of this machine, as many
+      as it has processors without; or `scheduler`, the address of a Dask scheduler whose workers answer.
+
+    Raises InputError for a sweep that can't be, StoreError where the folder holds something else.
+    """
+    from wattlock.sweep import plan
+    from wattlock.sweep.chunks import carry_out
+    from wattlock.targets import or_this_machine
+
+    folder = None if cards is None else Path(cards)
+    ready = plan.planned(plan.load(definition), or_this_machine(target), cards=folder, allow_assumed=allow_assumed)
+    return pl.read_parquet(carry_out(ready, Path(out), workers=workers, scheduler=scheduler))
+
+
 def advise(
     profile: Name | None = None,
     changes: Mapping[str, Any] | None = None,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from wattlock.advise.record import as_object
 
 __all__ = ["Advice", "Question", "advise", "as_object", "checked", "load", "read"]
-_OF = {"Advice": "advice", "advise": "answer", "as_object": "record"} | dict.fromkeys(
+_OF = {"Advice": "answer", "advise": "answer", "as_object": "record"} | dict.fromkeys(
     ("Question", "checked", "load", "read"), "question"
 )
 

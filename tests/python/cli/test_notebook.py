@@ -127,6 +127,47 @@ def test_a_question_is_answered_as_the_verb_answers_it(
         wl.advise("sensor", {"floor.no_such": 1})
 
 
+@pytest.mark.parametrize(
+    ("scenario", "changes", "words"),
+    [
+        (
+            "bss-open",
+            {"protection": ["none", "ccmp"], "payload.data_B": 20_000},
+            ["--protection", "none,ccmp", "--data-B", "20000"],
+        ),
+        ("ble-reading", {"payload.cipher": "aes128-ccm8"}, ["--cipher", "aes128-ccm8"]),
+    ],
+)
+def test_sending_takes_what_the_verb_says(
+    scenario: str,
+    changes: dict[str, object],
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    require_programs()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    assert cli.answer(["link", scenario, *words, "--allow-assumed", "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert json.loads(wl.link(scenario, changes=changes, allow_assumed=True).write_json()) == said
+    with pytest.raises(InputError):
+        wl.link(scenario, changes={"no_such": 1}, allow_assumed=True)
+
+
+def test_a_sweep_gives_its_rows_and_goes_on_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_programs()
+    monkeypatch.setenv("WATTLOCK_PROBE", str(PROBE))
+    definition = tmp_path / "mine.toml"
+    definition.write_text(
+        'title = "two"\n[[grid]]\nlink = ["bss-open"]\n'
+        'fixed = {"payload.data_B" = 2000}\nvary = {protection = ["none", "ccmp"]}\n'
+    )
+    rows = wl.sweep(definition, tmp_path / "swept", workers=1)
+    assert rows.height == 2
+    assert rows["error"].null_count() == 2
+    assert wl.sweep(definition, tmp_path / "swept", workers=1).equals(rows)
+
+
 def test_the_calls_that_are_rooms_too_stay_callable_whatever_was_imported_first() -> None:
     code = (
         "import wattlock as wl; from wattlock.run import begin; import wattlock.papers.literature, wattlock.advise;"
