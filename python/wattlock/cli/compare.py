@@ -210,11 +210,12 @@ def _say_orders(found: Comparison) -> None:
 
 def _draw(comparison: RunComparison, drawn: CompareOutputs) -> None:
     from wattlock.report.compare_page import compare_page
-    from wattlock.report.figure_files import write_compare_figures
 
     if drawn.html is not None:
         _write(drawn.html, compare_page(comparison))
-    if drawn.export is not None:
+    if drawn.export is not None:  # to write figures loads an engine that a page doesn't need
+        from wattlock.report.figure_files import write_compare_figures
+
         echo(f"wrote {write_compare_figures(drawn.export, comparison)} files into {drawn.export}", err=True)
 
 

@@ -64,7 +64,7 @@ POLICY = (
 )
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+    "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 )
 """A whole report draws by scripts within it: it gets an origin of its own, and reaches nothing of the lab."""
 HEADERS = {

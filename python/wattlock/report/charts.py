@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from wattlock.errors import InputError
 from wattlock.link.capture_file import binned
 from wattlock.report.drawings import LEADING, SMALL, lines_of, standalone
 from wattlock.report.evidence import NothingToDraw, one_evidence
-from wattlock.report.html import CATEGORY, FONT, LIGHT, colour, text
+from wattlock.report.formats import capital
+from wattlock.report.html import CATEGORY, FONT, LIGHT, colour, opening, text
 from wattlock.report.written import csv_text
 from wattlock.store.disk import write_out
 from wattlock.text import harmless
@@ -25,6 +27,10 @@ from wattlock.text import harmless
 schemapi.disable_debug_mode()
 
 Bounds = tuple[float, float]
+CHART_PX = 420
+"""As wide a chart is drawn on a page: a phone shrinks it a little, a screen widens it a little."""
+PADDING_PX = {"left": 12, "right": 8, "top": 4, "bottom": 4}
+"""Words are measured by one font and drawn by the reader's, which may be wider."""
 
 
 def levels_of(rows: pl.DataFrame, column: str) -> list[str]:
@@ -124,8 +130,68 @@ def spec(chart: alt.LayerChart | alt.Chart) -> dict[str, Any]:
     Altair refuses more than 5,000 rows, which a run of 25 ciphers has.
     """
     with alt.data_transformers.enable("default", max_rows=None):
-        shown: dict[str, Any] = _texts(chart.to_dict(), harmless)
+        shown: dict[str, Any] = _texts(chart.to_dict(validate=False), harmless)
         return shown
+
+
+class Pen:
+    """Draws a page's charts as SVG while the page is made: the engine runs beside Python, in a thread.
+
+    `draw` gives a mark that stands for a chart, `finished` puts the drawings in the place of the marks.
+    """
+
+    def __init__(self) -> None:
+        self._engine = ThreadPoolExecutor(1)
+        self._drawn: list[tuple[str, str, Future[str]]] = []
+
+    def start(self) -> None:
+        """Starts the engine, which takes half a second, before there is a chart."""
+        self._engine.submit(_svg, {"data": {"values": []}, "mark": "point"})
+
+    def draw(self, chart: alt.LayerChart | alt.Chart, name: str) -> str:
+        """A mark for the chart; `name`: of the figure, told apart on its page, and part of every id in the drawing."""
+        words = chart.description if isinstance(chart.description, str) else name
+        self._drawn.append((name, words, self._engine.submit(_svg, spec(_sized(chart)) | {"config": page_config()})))
+        return f"\0{len(self._drawn) - 1}\0"
+
+    def finished(self, page: str) -> str:
+        """The page with its drawings."""
+        self._engine.shutdown()
+        return re.sub("\0(\\d+)\0", lambda mark: _inline(*self._drawn[int(mark[1])]), page)
+
+
+def _svg(drawn: dict[str, Any]) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(drawn))
+
+
+def _sized(chart: alt.LayerChart | alt.Chart) -> alt.LayerChart | alt.Chart:
+    sized: alt.LayerChart | alt.Chart = chart.properties(
+        width=CHART_PX, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"), padding=PADDING_PX
+    )
+    return sized
+
+
+def _inline(name: str, words: str, drawing: Future[str]) -> str:
+    """A drawing as a page holds it: colours are the page's variables, the font is the page's."""
+    size, _, inside = drawing.result().partition(">")
+    inside = re.sub(r"<[^>]+>", lambda tag: _tag(tag[0], name), inside)
+    box = size[size.index("viewBox") :]
+    return f'<svg class="chart" {box} role="img" font-family="{text(FONT)}"><title>{text(words)}</title>{inside}'
+
+
+NOISE = re.compile(
+    r'<path class="(?:background|foreground)"[^>]*? d="(?:M0,0h0v0h0Z)?"[^>]*>|'
+    r' (?:aria-hidden|aria-roledescription|role|pointer-events|font-family)="[^"]*"| opacity="1"'
+)
+"""What Vega writes of each mark and a page doesn't need."""
+
+
+def _tag(tag: str, name: str) -> str:
+    """A tag of a drawing without what a page doesn't need, its ids those of the figure, to a hundredth of a pixel."""
+    tag = re.sub(r"(\.\d\d)\d+", r"\1", NOISE.sub("", tag))
+    return re.sub(r'(id="|url\(#)(clip|gradient)', rf"\1{name}-\2", tag)
 
 
 def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
@@ -142,7 +208,9 @@ def write_figure(chart: alt.LayerChart | alt.Chart, path: Path) -> None:
         case ".png":
             written = vl_convert.vegalite_to_png(drawn, scale=SHARPNESS)
         case ".html":
-            written = vl_convert.vegalite_to_html(drawn, bundle=True)
+            title, pen = capital(chart.description if isinstance(chart.description, str) else path.stem), Pen()
+            page = f"{opening(title)}<main><h1>{text(title)}</h1>{pen.draw(chart, 'figure')}</main></body></html>"
+            written = pen.finished(page)
         case other:
             raise InputError(f'--figure {path}: no format "{other}"', hint="end it in .html, .svg or .png")
     write_out(path, written, "--figure")
@@ -200,7 +268,7 @@ def page_config() -> dict[str, Any]:
     }
 
 
-FILE_PX, FILE_SHARPNESS = 640, 2.0
+FIGURE_PX, FILE_SHARPNESS = 640, 2.0
 MARGIN_PX = 10
 
 
@@ -336,14 +404,7 @@ def packet_sizes(sizes: Sequence[dict[str, Any]]) -> alt.Chart:
             x=alt.X("bin:N", title="packet, bytes", sort=order, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("count:Q", title="packets", axis=alt.Axis(format=",d", titleY=-14)),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), legend=PACKETS_LEGEND),
-            tooltip=[
-                alt.Tooltip("kind:N"),
-                alt.Tooltip("bin:N", title="bytes"),
-                alt.Tooltip("count:Q", format=",d", title="packets"),
-            ],
         )
-        .properties(
-            width="container", height=PACKETS_PX, padding=4, description="packets of a capture by their size, by kind"
-        )
+        .properties(height=PACKETS_PX, padding=4, description="packets of a capture by their size, by kind")
     )
     return chart

@@ -15,22 +15,20 @@ import polars as pl
 
 from wattlock.papers.exhibit import Diagram, Panel
 from wattlock.report import drawings
-from wattlock.report.charts import Bounds, levels_of, log_scale, roomy, ticks
+from wattlock.report.charts import Bounds, Pen, figure_name, levels_of, log_scale, roomy, ticks
 from wattlock.report.evidence import one_evidence
 from wattlock.report.formats import MISSING, number
-from wattlock.report.html import CATEGORY, cell, colour, folded, island, table, text, unbroken
+from wattlock.report.html import CATEGORY, cell, colour, folded, table, text, unbroken
 
 
-def figure(panel: Panel) -> str:
+def figure(panel: Panel, pen: Pen) -> str:
     """A panel as HTML: a table, or a chart with its numbers folded behind it."""
     if panel.form == "table":
         titled = f"<figcaption><strong>{text(panel.title)}</strong></figcaption>"
         return f'<figure class="wide">{titled}{_table(panel)}</figure>'
-    drawn = chart(panel)
-    height = drawn.height if isinstance(drawn.height, int) else LINES_PX
     return (
         f"<figure><figcaption><strong>{text(panel.title)}</strong></figcaption>"
-        f'<div class="chart" style="min-height:{height + 60}px"></div>{island("spec", drawn.to_dict(validate=False))}'
+        f"{pen.draw(chart(panel), figure_name(panel.title))}"
         f"{folded('The numbers', _table(panel))}</figure>"
     )
 
@@ -132,13 +130,6 @@ CLOSE = 1.1
 NEAR_X, NEAR_Y = 0.09, 0.04
 """Points nearer than these shares of the axes have one label."""
 
-TIPS = [
-    ("name", "what"),
-    ("variant", "of"),
-    ("formatted", "value"),
-    ("range", "95 % interval"),
-    ("evidence", "rests on"),
-]
 COLUMNS, SHORT = 2, 16
 """A legend of names as short as this has two columns, which a phone still holds."""
 LEGEND_PX = 12
@@ -153,9 +144,7 @@ def chart(panel: Panel) -> alt.LayerChart:
     title = panel.unit if evidence == "measured" else f"{panel.unit} ({evidence})"
     layers, height = {"dots": _dots, "lines": _lines, "scatter": _scatter, "bars": _bars}[panel.form](panel, title)
     described = f"{title}; {panel.title}"
-    return alt.LayerChart(data=_with_tips(panel.rows), layer=layers).properties(
-        width="container", height=height, padding=4, description=described
-    )
+    return alt.LayerChart(data=panel.rows, layer=layers).properties(height=height, padding=4, description=described)
 
 
 def intervals(rows: pl.DataFrame) -> pl.Series:
@@ -165,18 +154,8 @@ def intervals(rows: pl.DataFrame) -> pl.Series:
     return pl.Series(formatted, dtype=pl.String)
 
 
-def _with_tips(rows: pl.DataFrame) -> pl.DataFrame:
-    """With what a tooltip tells."""
-    values = pl.Series([number(value) for value in rows["value"]], dtype=pl.String)
-    return rows.with_columns(formatted=values, range=intervals(rows))
-
-
 def _has_intervals(rows: pl.DataFrame) -> bool:
     return rows["low"].null_count() < rows.height
-
-
-def _tooltips() -> list[alt.Tooltip]:
-    return [alt.Tooltip(f"{column}:N", title=title) for column, title in TIPS]
 
 
 def _axis(panel: Panel, title: str) -> dict[str, Any]:
@@ -198,7 +177,7 @@ def _marked(panel: Panel) -> tuple[pl.DataFrame | None, list[str]]:
     """The paper's numbers of a panel, and the levels of the legend that say where they stand."""
     if panel.marks is None or panel.marks.is_empty():
         return None, []
-    return _with_tips(panel.marks), levels_of(panel.marks, "variant")
+    return panel.marks, levels_of(panel.marks, "variant")
 
 
 def _colours(levels: Sequence[str], marks: Sequence[str]) -> alt.Scale:
@@ -232,10 +211,10 @@ def _dots(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     base = alt.Chart().encode(y=y, color=alt.Color("variant:N", scale=_colours(levels, marked), legend=legend))
     rules = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.6).encode(x="low:Q", x2="high:Q")
     layers = [rules] if _has_intervals(rows) else []
-    points = base.mark_point(filled=True, opacity=1, size=62).encode(x=x, shape=shape, tooltip=_tooltips())
+    points = base.mark_point(filled=True, opacity=1, size=62).encode(x=x, shape=shape)
     layers.append(points)
     if marks is not None:
-        layers.append(_hollow(marks).encode(y=y, x=x, shape=shape, tooltip=_tooltips()))
+        layers.append(_hollow(marks).encode(y=y, x=x, shape=shape))
     return layers, max(90, len(order) * ROW_PX)
 
 
@@ -277,16 +256,16 @@ def _lines(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     layers = [line]
     if rows.height <= MOST_MARKS:
         rules = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.4).encode(y="low:Q", y2="high:Q")
-        points = base.mark_point(filled=True, opacity=1, size=36).encode(y=y, tooltip=_tooltips())
+        points = base.mark_point(filled=True, opacity=1, size=36).encode(y=y)
         layers += [*([rules] if _has_intervals(rows) else []), points]
     if marks is not None:
         sizes = marks.filter(pl.col("value").is_null())
         if sizes.height:
             rule = alt.Chart(sizes).mark_rule(strokeWidth=1.6, strokeDash=[5, 3], color=colour("loud"))
-            layers.append(rule.encode(x=x, tooltip=_tooltips()))
+            layers.append(rule.encode(x=x))
         if sizes.height < marks.height:
             points = _hollow(marks.filter(pl.col("value").is_not_null()))
-            layers.append(points.encode(x=x, y=y, shape=alt.value(MARKS[0]), tooltip=_tooltips()))
+            layers.append(points.encode(x=x, y=y, shape=alt.value(MARKS[0])))
     return layers, LINES_PX
 
 
@@ -333,7 +312,7 @@ def _scatter(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     base = alt.Chart().encode(x=x, y=y)
     line = base.transform_filter("datum.variant == 'line'").mark_line(strokeWidth=1.4)
     pairs = base.transform_filter("datum.variant == 'pairs'")
-    points = pairs.mark_point(filled=True, opacity=1, size=55).encode(tooltip=_tooltips())
+    points = pairs.mark_point(filled=True, opacity=1, size=55)
     names = alt.Chart(_labels(panel)).mark_text(dy=-10, style="value", fontSize=11).encode(x=x, y=y, text="name:N")
     return [line, points, names], LINES_PX
 
@@ -361,4 +340,4 @@ def _bars(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     """A bar a name, in the order of `x`."""
     y = alt.Y("name:N", title=None, sort=alt.EncodingSortField("x"), axis=alt.Axis(labelLimit=170))
     x = alt.X("value:Q", title=title, axis=alt.Axis(format=",~r"))
-    return [alt.Chart().mark_bar().encode(x=x, y=y, tooltip=_tooltips())], max(90, panel.rows.height * ROW_PX)
+    return [alt.Chart().mark_bar().encode(x=x, y=y)], max(90, panel.rows.height * ROW_PX)

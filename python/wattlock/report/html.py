@@ -9,7 +9,6 @@ its colour what a number rests on: the word is what is read aloud and copied, th
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any
 from wattlock.report.formats import capital, minus
 from wattlock.text import harmless
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
 def opening(title: str, *styles: str) -> str:
@@ -58,12 +57,6 @@ def text(value: object) -> str:
 def unbroken(sentence: str) -> str:
     """A sentence as HTML text, its numbers with a minus sign and kept on one line with their units."""
     return text(re.sub(r"(?<=\d) (?=(?:B|µJ|%|GHz)(?!\w))", "\u00a0", minus(sentence)))
-
-
-def island(name: str, data: object) -> str:
-    """Data for the page's script; no text in it can end the element."""
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" class="{name}">{harmless(written, in_json=True)}</script>'
 
 
 def paragraphs(sentences: Iterable[str]) -> str:

@@ -31,6 +31,7 @@ from wattlock.papers.nine_questions import Headline, HeadlineAnswer, headlines
 from wattlock.papers.transfer_times import path_of
 from wattlock.papers.verdicts import ANSWERS, NO_CYCLES, NOT_COUNTABLE, Answer, CoreAnswer, CoreJudged
 from wattlock.report import formats
+from wattlock.report.charts import Pen
 from wattlock.report.described import host
 from wattlock.report.drawings import Axis, StripRow, axis_of
 from wattlock.report.drawings import strip as strip_svg
@@ -108,13 +109,15 @@ UNFOLDED = 8
 
 def papers_page(run: JudgedRuns, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit]) -> str:
     """The page as HTML: the same judgements and exhibits give the same bytes."""
+    pen = Pen()
+    pen.start()
     papers, cores = run.gathered.material.papers, run.cores
     claims = {claim.id: claim for claim in papers.claims}
     sections = {
         "answer": _answer(run, judgements),
         "verdicts": verdict_table(judgements, claims),
         **({"counted": counted_section(judgements, claims, cores)} if cores else {}),
-        **{source.id: _chapter(source, papers, judgements, shown) for source in papers.sources},
+        **{source.id: _chapter(source, papers, judgements, shown, pen) for source in papers.sources},
         "contradictions": _contradictions(papers),
         "unknown": _unknown(papers, shown, judgements),
         "method": _method(run, papers),
@@ -134,7 +137,7 @@ def papers_page(run: JudgedRuns, judgements: Sequence[Judgement], shown: Sequenc
             f"</p>{spoken(run.reasons)}</div>"
         )
     made_from = " and ".join(run.runs) or "no run"
-    return (
+    return pen.finished(
         f"{opening('Five papers, regenerated and judged', 'papers')}"
         '<a class="skip" href="#verdicts">Skip to the verdicts</a><header>'
         f'<p class="kicker">wattlock <span>{text(formats.day_and_time(run.created) if run.created else "")}</span></p>'
@@ -143,7 +146,7 @@ def papers_page(run: JudgedRuns, judgements: Sequence[Judgement], shown: Sequenc
         "machine, and for which implementation?</p>"
         f'<nav aria-label="On this page"><ul>{links}</ul></nav>{banner}</header><main>{body}</main>'
         f"<footer><p>Made by wattlock from {text(made_from)}. The records are the source; the page can be "
-        f"drawn again.</p></footer>{scripts('figures', 'sort', 'folds', 'claims')}</body></html>"
+        f"drawn again.</p></footer>{scripts('sort', 'folds', 'claims')}</body></html>"
     )
 
 
@@ -181,7 +184,7 @@ def bases(judgements: Sequence[Judgement]) -> list[str]:
 
 
 def _chapter(
-    source: PaperSource, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit]
+    source: PaperSource, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit], pen: Pen
 ) -> str:
     own = {one.id: one for one in papers.claims if source.id in one.source}
     first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
@@ -195,7 +198,7 @@ def _chapter(
             f'<a href="#claim-{one.claim}">{worded(own[one.claim].says)}</a> ({one.verdict})' for one in shown_before
         )
         elsewhere = f'<p class="quiet">Claims of this paper judged in another chapter: {links}.</p>'
-    drawn = "".join(_exhibit(one) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
+    drawn = "".join(_exhibit(one, pen) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
     return f"{about}<h3>Its claims</h3>{listed}{elsewhere}<h3>Its figures and tables</h3>{drawn}"
 
 
@@ -283,8 +286,8 @@ def _exhibit_of(name: str) -> str:
     return f"{next(words for source, words in SHORT.items() if name.startswith(f'{source}-'))}, {exhibit_name(name)}"
 
 
-def _exhibit(one: DrawnExhibit) -> str:
-    panels = "".join(figure(panel) for panel in one.panels)
+def _exhibit(one: DrawnExhibit, pen: Pen) -> str:
+    panels = "".join(figure(panel, pen) for panel in one.panels)
     drawings = "".join(f"<figure>{_captioned(caption(of))}{drawing(of)}</figure>" for of in one.drawings)
     plates = f'<div class="plates">{drawings}{panels}</div>' if one.panels or one.drawings else ""
     finding = f'<p class="finding">{unbroken(one.finding)}</p>' if one.finding else ""

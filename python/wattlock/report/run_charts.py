@@ -25,15 +25,6 @@ FileQuantity = Literal["time_ms", "throughput_MB_s", "cpu_ms", "energy_uJ_per_by
 
 ROW_PX, SUBROW_PX, LINES_PX, LABEL_PX = 23, 11, 420, 17
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
-TIPS = {
-    "name": "cipher",
-    "operation": "does",
-    "payload_B": "bytes",
-    "data": "data",
-    "text": "value",
-    "range": "95 % interval",
-    "state": "state",
-}
 TALL_BAR = "M-.16,-1.6H.16V1.6H-.16Z"
 SHAPES = {
     "operation": ["circle", TALL_BAR],
@@ -172,11 +163,10 @@ def _families(rows: pl.DataFrame) -> alt.Color:
 
 
 def _points(base: alt.Chart, marked_by: str | None = None, rows: pl.DataFrame | None = None) -> alt.Chart:
-    """Points, hollow where the case is not resolved, with a tooltip; a shape a level where they are marked by one."""
+    """Points, hollow where the case is not resolved; a shape a level where they are marked by one."""
     hollow = alt.condition("datum.state == 'resolved'", alt.value(1), alt.value(0))
-    tips = [alt.Tooltip(f"{column}:N", title=title) for column, title in TIPS.items()]
     marks = base.mark_point(filled=True, opacity=1, size=55, strokeWidth=1.6)
-    points: alt.Chart = marks.encode(stroke=base.encoding.color, fillOpacity=hollow, tooltip=tips)
+    points: alt.Chart = marks.encode(stroke=base.encoding.color, fillOpacity=hollow)
     if marked_by is None or rows is None:
         return points
     levels = levels_of(rows, marked_by)
@@ -194,7 +184,7 @@ def _intervals(base: alt.Chart) -> alt.Chart:
 
 def _finished(layers: list[alt.Chart], rows: pl.DataFrame) -> alt.LayerChart:
     """The layers over one frame, as wide as what holds them."""
-    return alt.LayerChart(data=rows, layer=layers).properties(width="container", padding=4)
+    return alt.LayerChart(data=rows, layer=layers).properties(padding=4)
 
 
 Limits = tuple[pl.Expr, pl.Expr, pl.Expr]

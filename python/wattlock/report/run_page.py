@@ -6,17 +6,15 @@ flash, RAM and stack beside them, and what the numbers are not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
 from wattlock.energy.device_cards import Device
-from wattlock.report import cycles, engine, formats, run_tables
-from wattlock.report.charts import page_config
+from wattlock.report import cycles, formats, run_tables
+from wattlock.report.charts import Pen
 from wattlock.report.described import host
 from wattlock.report.evidence import DRAWN_STATES, with_energy_columns
 from wattlock.report.html import (
@@ -28,7 +26,6 @@ from wattlock.report.html import (
     filter_form,
     folded,
     invalid_run,
-    island,
     opening,
     paragraphs,
     table,
@@ -89,16 +86,16 @@ def write_report(path: Path, run: Result, estimates: pl.DataFrame, card: Device 
 def page(run: Result, estimates: pl.DataFrame, card: Device | None = None) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
     estimates = _shown(run, estimates)
-    bodies = _bodies(run, estimates, card)
-    printed, drawn = "", "".join(f"<script>{asset(f'{name}.js')}</script>" for name in SCRIPTS)
+    pen = Pen()
+    bodies = _bodies(run, estimates, card, pen)
+    printed = ""
     if "figures" in bodies:
         printed = _summary(run, estimates, card, figures=bodies["figures"].count("<figure "))
-        drawn = scripts("figures", *SCRIPTS)
-    return (
+    return pen.finished(
         f"{opening(run.study['title'])}"
         f'<a class="skip" href="#answer">Skip to the answer</a>{_head(run, bodies)}'
         f"<main>{_sections(run, bodies)}{printed}</main><footer><p>Made by wattlock from run {text(run.id)}. "
-        f"The records beside this page are the source; it can be redrawn.</p></footer>{drawn}</body></html>"
+        f"The records beside this page are the source; it can be redrawn.</p></footer>{scripts(*SCRIPTS)}</body></html>"
     )
 
 
@@ -115,14 +112,16 @@ def _shown(run: Result, estimates: pl.DataFrame) -> pl.DataFrame:
     return _all_invalid(estimates) if run.reasons else estimates
 
 
-def _bodies(run: Result, estimates: pl.DataFrame, card: Device | None) -> dict[str, str]:
-    bodies = _tables(run, estimates, card)
+def _bodies(run: Result, estimates: pl.DataFrame, card: Device | None, pen: Pen) -> dict[str, str]:
+    bodies = {}
     if "time" in run.quantities:
-        bodies |= {
-            "battery": discharge_section(run),
-            "figures": _figures(run, estimates, card),
+        pen.start()
+        bodies = {
+            "figures": _figures(run, estimates, card, pen),
+            "battery": discharge_section(run, pen),
             "cores": "" if run.reasons else core_class_section(run),
         }
+    bodies |= _tables(run, estimates, card)
     return {name: bodies[name] for name in SECTIONS if bodies.get(name)}
 
 
@@ -152,9 +151,8 @@ def _sections(run: Result, bodies: Mapping[str, str]) -> str:
 
 
 def scripts(*names: str) -> str:
-    """What makes the page move: the charts' engine once, and these of our own."""
-    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)
-    return f"{island('config', page_config())}<script>{_vega()}</script>{own}"
+    """Our own scripts, which make the page move."""
+    return "".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)
 
 
 def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -163,13 +161,6 @@ def _all_invalid(estimates: pl.DataFrame) -> pl.DataFrame:
         state=pl.when(has_number).then(pl.lit(INVALID_RUN)).otherwise("state"),
         reason=pl.when(has_number).then(pl.lit("the run's self-check failed")).otherwise("reason"),
     )
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and their embedder, once, in a scope of their own."""
-    bundle = re.sub(r"</(?=script)", r"<\\/", engine.bundle(), flags=re.IGNORECASE)
-    return f"(()=>{{{bundle}\n}})()"
 
 
 def _head(run: Result, shown: Iterable[str]) -> str:
@@ -211,7 +202,7 @@ def _trust(run: Result, estimates: pl.DataFrame) -> str:
     return f"<p>{unbroken(verdict(run, estimates))}</p>{facts(conditions(run))}{warned}{checks}{unresolved}"
 
 
-def _figures(run: Result, estimates: pl.DataFrame, card: Device | None) -> str:
+def _figures(run: Result, estimates: pl.DataFrame, card: Device | None, pen: Pen) -> str:
     if run.reasons:
         return "<p>None: nothing of an invalid run is drawn.</p>"
     hung, lacking = plates(estimates)
@@ -221,10 +212,9 @@ def _figures(run: Result, estimates: pl.DataFrame, card: Device | None) -> str:
         "<p>A dot is an estimate, the bar through it the 95 % interval, where it is wider than the dot. A hollow mark "
         "is a case that is not resolved. Axes are logarithmic. Colour tells families apart, and so do names, shapes "
         "and dashes.</p>"
-        "<noscript><p>The figures need JavaScript. Under each, “The numbers” holds what it draws.</p></noscript>"
     ]
     for heading, group in groupby(hung, key=lambda plate: plate.heading):
-        shown = "".join(_plate(plate) for plate in group)
+        shown = "".join(_plate(plate, pen) for plate in group)
         device = _device(run, card) if heading == "Energy" else ""
         parts.append(f'<h3>{text(heading)}</h3>{device}<div class="plates">{shown}</div>')
     if not any(plate.heading == "Energy" for plate in hung):
@@ -237,14 +227,12 @@ def _figures(run: Result, estimates: pl.DataFrame, card: Device | None) -> str:
     return "".join(parts)
 
 
-def _plate(plate: Plate) -> str:
-    height_px = plate.chart.height if isinstance(plate.chart.height, int) else 0
-    spec = island("spec", plate.chart.to_dict(validate=False))
+def _plate(plate: Plate, pen: Pen) -> str:
     return (
         f'<figure data-name="{plate.name}"><figcaption>'
         f"<strong>{text(plate.title)} {chip(plate.evidence)}</strong> "
         f'<span class="quiet">{unbroken(plate.note)}</span></figcaption>'
-        f'<div class="chart" style="min-height:{height_px + 60}px"></div>{spec}'
+        f"{pen.draw(plate.chart, plate.name)}"
         f"{run_tables.drawn_table(drawn_by(plate.chart), plate.axis)}</figure>"
     )
 

@@ -13,13 +13,13 @@ from wattlock.analysis.discharges import curves
 from wattlock.analysis.self_checks import Verdict
 from wattlock.energy.device_cards import Device
 from wattlock.report import formats
+from wattlock.report.charts import Pen, figure_name
 from wattlock.report.charts import discharge as curve
-from wattlock.report.charts import figure_name, spec
 from wattlock.report.described import host
 from wattlock.report.drawings import LOOKS, Mark, RatioRow, ratio_axis, ratio_rows, ratio_words
 from wattlock.report.evidence import DRAWN_STATES, departures, state_words
 from wattlock.report.formats import does, number
-from wattlock.report.html import Column, cell, chip, chips, facts, folded, island, paragraphs, table, text
+from wattlock.report.html import Column, cell, chip, chips, facts, folded, paragraphs, table, text
 from wattlock.report.ratios import COST, ENERGY, Measure, case_words, cipher_title
 from wattlock.report.run_answer import JOULES
 from wattlock.run.result import Result
@@ -410,7 +410,7 @@ def level_curves(run: Result) -> pl.DataFrame:
     return drawn if drawn["operations"].n_unique() > 1 else drawn.clear()
 
 
-def discharge_section(run: Result) -> str:
+def discharge_section(run: Result, pen: Pen) -> str:
     """What a call takes out of the battery, and the level over calls; nothing where none was discharged."""
     if run.battery is None or run.discharges is None:
         return ""
@@ -424,20 +424,20 @@ def discharge_section(run: Result) -> str:
     rows = ("".join(("<tr>", *_cells(row), "</tr>")) for row in run.discharges.iter_rows(named=True))
     rests = f'<p class="rests"><span>Joules {chip("measured")}</span></p>'
     shown = table("What a call takes out of the battery", head, rows)
-    return f"{paragraphs(about)}{rests}{_figure(level_curves(run))}{shown}"
+    return f"{paragraphs(about)}{rests}{_figure(level_curves(run), pen)}{shown}"
 
 
-def _figure(levels: pl.DataFrame) -> str:
+def _figure(levels: pl.DataFrame, pen: Pen) -> str:
     if levels.is_empty():
         return ""
     chart = curve(levels).properties(
-        width="container", height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
+        height=HEIGHT_PX, description="charge left in percent; over calls, one line a case"
     )
     rests = chips(levels["evidence"])
     return (
         f'<div class="plates"><figure data-name="{figure_name(LEVELS)}"><figcaption><strong>{LEVELS} {rests}</strong> '
         '<span class="quiet">As the battery told it, in its own steps.</span></figcaption>'
-        f'<div class="chart" style="min-height:{HEIGHT_PX + 60}px"></div>{island("spec", spec(chart))}'
+        f"{pen.draw(chart, figure_name(LEVELS))}"
         "</figure></div>"
     )
 

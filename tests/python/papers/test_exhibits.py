@@ -12,6 +12,7 @@ from support import papers_run
 from support.papers_run import PAPERS, case, material
 from wattlock.papers.exhibit import CITED, IN_TEXT, PRINTED, READ_OFF, DrawnExhibit, Panel, frame
 from wattlock.papers.themes import EXHIBITS, show_all
+from wattlock.report.charts import Pen
 from wattlock.report.evidence import EvidenceMix
 from wattlock.report.exhibits import bitmap, chart, figure
 from wattlock.report.figure_files import write_exhibits
@@ -95,7 +96,7 @@ def test_what_the_paper_prints_stands_beside_as_printed() -> None:
     assert row["with cipher, s"] == 15.0
     battery = panel("toldinas-table2").rows
     assert battery["the paper (printed): time, s"].to_list()[:3] == [8999, 9607, 10679]
-    assert "10,679" in figure(panel("toldinas-table2"))
+    assert "10,679" in figure(panel("toldinas-table2"), Pen())
     assert "the paper, s (printed)" not in panel("elminaam-wlan-fig7", -1).rows.columns
 
 
@@ -256,7 +257,7 @@ def test_an_exhibit_carries_the_numbers_that_its_paper_prints_with_their_provena
             assert set(of.marks["evidence"]) <= PROVENANCES
             for mark in of.marks.iter_rows(named=True):
                 assert mark["evidence"] in mark["variant"]
-                assert mark["variant"] in figure(of)
+                assert mark["variant"] in figure(of, Pen())
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -380,5 +381,5 @@ def test_sums_in_another_order_make_the_same_panel() -> None:
 def test_without_anything_of_ours_the_papers_number_stands_alone(name: str, words: str) -> None:
     empty = material(estimates=papers_run.estimates().clear(), curves=None, capture=None)
     (only,) = EXHIBITS[name](PAPERS.exhibits[IDS.index(name)], empty).panels
-    assert words in figure(only).replace("\u00a0", " ").replace("&nbsp;", " ")
-    assert "the paper (" in figure(only).lower()
+    assert words in figure(only, Pen()).replace("\u00a0", " ").replace("&nbsp;", " ")
+    assert "the paper (" in figure(only, Pen()).lower()

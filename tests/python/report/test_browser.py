@@ -49,10 +49,9 @@ def test_the_verdicts_of_the_checks_are_within_the_window(visits: Seen) -> None:
     assert [visit["verdict_edge_px"] <= visit["width"] for visit in visits] == [True] * 4
 
 
-def test_every_figure_is_drawn_once_it_was_scrolled_to_and_not_all_before(visits: Seen) -> None:
+def test_every_figure_is_drawn_before_a_script_has_run(visits: Seen) -> None:
     for visit in visits:
-        assert visit["charts"] == visit["figures"] >= 10
-        assert visit["charts_before_scrolling"] < visit["figures"]
+        assert visit["charts"] == visit["figures"] - 1 >= 10, "all but the answer's bars"
 
 
 def test_the_charts_take_the_ink_of_the_scheme(visits: Seen) -> None:

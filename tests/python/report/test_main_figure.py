@@ -9,6 +9,7 @@ import pytest
 
 from support import report_frames
 from wattlock.energy.device_cards import Device
+from wattlock.report.charts import Pen
 from wattlock.report.formats import estimate, interval
 from wattlock.report.html import DARK, EVIDENCE_SHAPES, LIGHT, chip, chips, stylesheet
 from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
@@ -182,7 +183,7 @@ def test_a_bar_that_is_not_resolved_is_hollow_and_the_caption_says_so() -> None:
 
 
 def test_the_levels_of_a_battery_and_its_joules_carry_their_chip() -> None:
-    section = discharge_section(report_frames.discharged(RUN))
+    section = discharge_section(report_frames.discharged(RUN), Pen())
     caption = section[section.index("<figcaption>") : section.index("</figcaption>")]
     assert chip("measured") in caption
     assert f"Joules {chip('measured')}" in section[: section.index("<figcaption>")]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from support.report_browser import DRAWN, LINKS, OVERFLOW, PAINT, QUIET, landed, opened, violations
+from support.report_browser import LINKS, OVERFLOW, PAINT, QUIET, landed, opened, violations
 
 STEP = 6
 """Every so manyth claim is gone to."""
@@ -45,13 +45,10 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     """What one reader sees."""
     page, complaints, requests = opened(browser, address, width, scheme, 60_000)
     seen: dict[str, object] = {"width": width, "paint_ms": page.evaluate(PAINT), "as_judged": page.evaluate(VERDICTS)}
-    seen["early"] = page.locator(".chart svg").count()
     seen["cards_end_px"] = page.evaluate(f"Math.max(...{CARDS}.map((box) => box.bottom))")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_function(DRAWN)
     seen |= {
-        "figures": page.locator("figure:has(.spec)").count(),
-        "charts": page.locator(".chart svg").count(),
+        "charts": page.locator("svg.chart[role=img]").count(),
         "drawings": page.locator("svg.drawing[role=img]").count(),
         "overflow_px": page.evaluate(OVERFLOW),
         "unfolded": page.locator("details.claim[open]").count(),
@@ -113,14 +110,14 @@ def filtered(page: Page) -> dict[str, object]:
     empty = page.locator("#verdict-table tbody:not([hidden]) .theme").count()
     page.locator(".claims-filter button").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("!document.querySelector('#verdict-table [data-verdict][hidden]')")
+    page.locator("#verdict-table [data-verdict][hidden]").first.wait_for(state="detached")
     return {"without": without, "of_paper": of_paper, "themes_of_paper": empty, "all": page.evaluate(f"{SHOWN}.length")}
 
 
 def by_link(page: Page) -> dict[str, object]:
     """Follows a claim of the table to its reasons."""
     page.locator("#verdict-table tbody a").first.click()
-    page.wait_for_function("document.querySelector('details.claim[open]')")
+    page.locator("details.claim[open]").first.wait_for(state="attached")
     return {"opened": page.evaluate("'#' + document.querySelector('details.claim[open]').id === location.hash")}
 
 

@@ -20,7 +20,6 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DRAWN = "() => [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg path'))"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 VERDICTS = "[...document.querySelectorAll('.checks tr')].map((row) => row.cells[1])"
 VERDICT_EDGE = f"Math.max(...{VERDICTS}.map((cell) => cell.getBoundingClientRect().right))"
@@ -56,7 +55,10 @@ OUTLINED = """() => {
 OPEN_FOLDS = "[...document.querySelectorAll('details')].map((fold) => fold.open)"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 MOST_TABS = 400
-INK = "getComputedStyle(document.querySelector('.chart svg .role-axis-title text')).fill"
+CHART_OVERFLOW = (
+    "Math.max(...[...document.querySelectorAll('figure:has(.chart)')].map((box) => box.scrollWidth - box.clientWidth))"
+)
+INK = "getComputedStyle(document.querySelector('.chart .role-axis-title text')).fill"
 
 
 def main() -> None:
@@ -92,19 +94,14 @@ def visit(browser: Browser, address: str, width: int, scheme: str, axe: str | No
     """What one reader sees: figures after scrolling through, overflow, console, requests, focus, filter and order."""
     seen: dict[str, object] = {"width": width, "scheme": scheme, "first_screen": first_screen(browser, address, width)}
     page, complaints, requests = opened(browser, address, width, scheme, 20_000)
-    seen |= {"paint_ms": page.evaluate(PAINT), "charts_before_scrolling": page.locator(".chart svg").count()}
-    for figure in page.locator("figure").all():
-        figure.scroll_into_view_if_needed()
-    page.wait_for_function(DRAWN)
     seen |= {
-        "figures": page.locator("figure:has(.spec)").count(),
-        "charts": page.locator(".chart svg").count(),
+        "paint_ms": page.evaluate(PAINT),
+        "figures": page.locator("figure[data-name]").count(),
+        "charts": page.locator("figure > svg.chart[role=img]").count(),
         "overflow_px": page.evaluate(OVERFLOW),
         "verdict_edge_px": page.evaluate(VERDICT_EDGE),
         "axis_ink": page.evaluate(INK),
-        "chart_overflow_px": page.evaluate(
-            "Math.max(...[...document.querySelectorAll('.chart')].map((box) => box.scrollWidth - box.clientWidth))"
-        ),
+        "chart_overflow_px": page.evaluate(CHART_OVERFLOW),
     }
     seen["violations"] = [] if axe is None else violations(page, axe)
     before = page.evaluate(OPEN_FOLDS)

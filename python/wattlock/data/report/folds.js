@@ -1,5 +1,5 @@
 "use strict";
-// A link to a part opens the fold that holds it, and the part stays where it landed while figures above it are drawn.
+// A link to a part opens the fold that holds it.
 {
   const SETTLED_MS = 3000;
   let target = null;
@@ -26,4 +26,12 @@
     if (link && link.hash === location.hash) go();
   });
   go();
+  // Paper shows what a fold of its own holds.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    const printed = "details.printed, details.printed details";
+    opened = [...document.querySelectorAll(printed)].filter((fold) => !fold.open);
+    opened.forEach((fold) => { fold.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
 }
