@@ -111,8 +111,8 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
     """
     kind = one_evidence(curves, "evidence")
     sizes = curves["payload_B"].drop_nulls().unique().to_list()
-    of = f" on {sizes[0]:,} B" if len(sizes) == 1 else ""
-    operations = alt.X("operations:Q", title=f"operations{of} ({kind})", scale=alt.Scale(zero=True))
+    of_what = f" on {sizes[0]:,} B" if len(sizes) == 1 else ""
+    operations = alt.X("operations:Q", title=f"operations{of_what} ({kind})", scale=alt.Scale(zero=True))
     axis = alt.Axis(title="charge left, %", titleY=-12)
     level = alt.Y("level_percent:Q", axis=axis, scale=alt.Scale(domain=[0, 100]))
     # Vega names 30 lines and leaves the others out; all are named, in as many columns as the height asks for.
@@ -280,10 +280,10 @@ class FigureFile(NamedTuple):
     rows: pl.DataFrame
 
 
-def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> int:
+def write_figures(folder: Path, figures: Iterable[FigureFile], of_run: str = "") -> int:
     """Writes each figure into `folder` as NAME.png, .svg, .pdf and .csv, over what is there; gives how many files.
 
-    * `of`: the run, whose name then stands before that of the figure: RUN--NAME.png.
+    * `of_run`: the run, whose name then stands before that of the figure: RUN--NAME.png.
 
     Raises InputError where the folder can't be written.
     """
@@ -295,7 +295,7 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of: str = "") -> 
     except OSError as error:
         raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
     for figure in figures:
-        name = f"{of}--{figure.name}" if of else figure.name
+        name = f"{of_run}--{figure.name}" if of_run else figure.name
         content: dict[str, str | bytes] = {
             "svg": figure.svg,
             "png": vl_convert.svg_to_png(figure.svg, scale=FILE_SHARPNESS),

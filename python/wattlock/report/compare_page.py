@@ -78,12 +78,12 @@ HEADINGS = {ENERGY.name: "Energy", COST.name: "Time"}
 
 def compare_page(compared: RunComparison) -> str:
     """The page as HTML; nothing in it is fetched from elsewhere."""
-    own = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in scripts(compared))
+    page_scripts = "".join(f"<script>{asset(f'{name}.js')}</script>" for name in scripts(compared))
     runs, bodies = formats.listing(list(dict.fromkeys(side.run for side in compared.sides))), _bodies(compared)
     return (
         f'{opening(title(compared), "compare")}<a class="skip" href="#answer">Skip to the answer</a>'
         f"{_head(compared, bodies)}<main>{_joined(bodies)}</main><footer><p>Made by wattlock from {text(runs)}. "
-        f"It can be redrawn from their records.</p></footer>{own}</body></html>"
+        f"It can be redrawn from their records.</p></footer>{page_scripts}</body></html>"
     )
 
 
@@ -160,16 +160,16 @@ def banner(compared: RunComparison) -> str:
 
 def _answer(compared: RunComparison, drawn: Drawn) -> str:
     sentences = {measure: answer(compared, measure) for measure in drawn}
-    lead = " ".join(told[0] for told in sentences.values())
-    rest = "".join(bullets(told[1:]) for told in sentences.values())
-    beside = f'<div class="beside">{rest}</div>' if rest else ""
+    lead = " ".join(sentences_of_group[0] for sentences_of_group in sentences.values())
+    rest = "".join(bullets(sentences_of_group[1:]) for sentences_of_group in sentences.values())
+    aside = f'<div class="beside">{rest}</div>' if rest else ""
     kinds = _kinds(compared)
     names = {ENERGY: "Joules", COST: "Cycles and time"}
     chips = "".join(f"<span>{names[measure]} {chip(kinds[measure])}</span>" for measure in drawn)
     pictures = "".join(_overview(found[0], kinds[measure]) for measure, found in drawn.items() if found)
     return (
         f'<div class="answered"><p class="lead">{unbroken(lead)}</p><div class="main-figure">{pictures}</div>'
-        f'<div>{paragraphs([about(compared)])}<p class="rests">{chips}</p>{_key()}</div></div>{beside}'
+        f'<div>{paragraphs([about(compared)])}<p class="rests">{chips}</p>{_key()}</div></div>{aside}'
     )
 
 
@@ -283,12 +283,12 @@ def _case_table(compared: RunComparison) -> str:
     """Every case that two runs have; one without a ratio says why."""
     has_joules, several = compared.has_joules, len(compared.others) > 1
     titles = ratios(compared, COST)["title"].to_list()
-    every = [(other, row) for other in compared.others for row in other.rows.iter_rows(named=True)]
+    pairs = [(other, row) for other in compared.others for row in other.rows.iter_rows(named=True)]
     # A row without a group is of the one before it: compare.js gives it that.
     changed = [group if group != before else "" for before, group in pairwise([None, *titles])]
     rows = "".join(
         _case_row(other, row, group, several=several, has_joules=has_joules)
-        for (other, row), group in zip(every, changed, strict=True)
+        for (other, row), group in zip(pairs, changed, strict=True)
     )
     first, other = compared.first.letter, compared.others[0].side.letter if not several else "run"
     joules = ["#Energy ratio", "#95 % interval", "Energy"] if has_joules else []
@@ -305,8 +305,8 @@ def _case_row(other: Against, row: Row, group: str, *, several: bool, has_joules
     parts += [*_ratio_cells(row, "ratio"), _verdict_cell(row["verdict"])]
     parts += [_cost(row, "a"), _cost(row, "b"), cell(_libraries(row))]
     parts.append(f'<td class="reason">{text(row["reason"])}</td>' if row["reason"] else "<td></td>")
-    of = f' data-group="{text(group)}"' if group else ""
-    return f'<tr data-state="{text(row["verdict"])}"{of}>{"".join(parts)}</tr>'
+    of_what = f' data-group="{text(group)}"' if group else ""
+    return f'<tr data-state="{text(row["verdict"])}"{of_what}>{"".join(parts)}</tr>'
 
 
 def _ratio_cells(row: Row, name: str) -> list[str]:
@@ -407,18 +407,19 @@ def _order(compared: RunComparison, frame: pl.DataFrame, measure: Measure) -> li
         return [f"None of the runs is shown to differ from {compared.first.spoken}."]
     medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {compared.first.letter: 1.0}
     cases = case_count(shared)
-    of = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
+    of_what = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
     same = compared.smallest
     if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
-        return [f"At the median of {of}, no run differs from another by more than {percent(same, 2)}."]
+        return [f"At the median of {of_what}, no run differs from another by more than {percent(same, 2)}."]
     names = {side.letter: side.brief for side in compared.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
-    told = [
+    spoken = [
         f"{names[letter]} ({'1' if letter == compared.first.letter else number(medians[letter])})" for letter in ordered
     ]
     what = "least energy" if measure is ENERGY else "fastest"
     return [
-        f"From the {what} on: {listing(told)}; in brackets the median ratio to {compared.first.letter} over {of}. "
+        f"From the {what} on: {listing(spoken)}; in brackets the median ratio "
+        f"to {compared.first.letter} over {of_what}. "
         f"Medians that differ by less than {percent(same, 2)} are no order."
     ]
 
@@ -565,12 +566,12 @@ def _answer_compare_orders(compared: RunComparison, answer: Group | None) -> str
     if answer is None:
         return _answered(" ".join(_of_one_cipher(compared.sides, shared)), "", compared.kinds)
     cheapest: dict[str, list[str]] = {}
-    for side, own in zip(compared.sides, shared, strict=True):
-        cheapest.setdefault(_first(like(own, answer) or answer), []).append(side.name)
+    for side, own_groups in zip(compared.sides, shared, strict=True):
+        cheapest.setdefault(_first(like(own_groups, answer) or answer), []).append(side.name)
     lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
-    counts = {len(found.ordered) for own in compared.groups if (found := like(own, answer)) is not None}
-    of = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
-    return _answered(f"Cheapest{of} to {answer.does}: {lead}.", _order_figure(compared, answer), compared.kinds)
+    counts = {len(found.ordered) for side_groups in compared.groups if (found := like(side_groups, answer)) is not None}
+    of_what = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
+    return _answered(f"Cheapest{of_what} to {answer.does}: {lead}.", _order_figure(compared, answer), compared.kinds)
 
 
 def _of_one_cipher(sides: Sequence[LetteredRun], shared: Sequence[Sequence[Group]]) -> Iterator[str]:
@@ -578,16 +579,16 @@ def _of_one_cipher(sides: Sequence[LetteredRun], shared: Sequence[Sequence[Group
     yield "No two ciphers that can be compared are in every run, so none is called the cheapest."
     group = usual(shared[0])
     if group is not None:
-        rows = [(like(own, group) or group).rows[0] for own in shared]
+        rows = [(like(side_groups, group) or group).rows[0] for side_groups in shared]
         taken = [f"{formats.number(row[group.unit], 4)} on {side.name}" for side, row in zip(sides, rows, strict=True)]
         cipher = formats.cipher_name(rows[0]["cipher"], rows[0]["mode"])
         yield f"To {group.does}, {cipher} takes {formats.listing(taken)} ({unit_words(group)})."
 
 
-def _answered(said: str, figure: str, kinds: Sequence[str]) -> str:
+def _answered(answered: str, figure: str, kinds: Sequence[str]) -> str:
     no_board = "." if "measured" in kinds else ": no board was measured."
     return (
-        f'<div class="answered"><p class="lead">{unbroken(said)} {chips(kinds)}</p>{figure}'
+        f'<div class="answered"><p class="lead">{unbroken(answered)} {chips(kinds)}</p>{figure}'
         f"<p>Cycles that were counted are no time and no energy{no_board}</p></div>"
     )
 
@@ -644,14 +645,14 @@ def cells_of(agreement: pl.DataFrame | None, answer: Group) -> Mapping[tuple[int
 def _versions(compared: RunComparison, drawn: Sequence[RatioFigure]) -> str:
     """Of one core: in how many cases the others take more than the first, and where most."""
     first, kinds = compared.first.spoken, compared.kinds
-    said = " ".join(_said_of_counts(first, other.side.spoken, other.rows, kinds) for other in compared.others)
+    differences = " ".join(_said_of_counts(first, other.side.spoken, other.rows, kinds) for other in compared.others)
     if not drawn:
-        return _answered(said, "", kinds)
+        return _answered(differences, "", kinds)
     figure = drawn[0]
     pictures = [
         ratio_rows(figure.rows, figure.axis, figure.axis_title, width) for width in (STRIPS_PX, NARROW_COUNTS_PX)
     ]
-    return _answered(said, _drawn(figure.name, figure.title, (figure.note, kinds), *pictures), kinds)
+    return _answered(differences, _drawn(figure.name, figure.title, (figure.note, kinds), *pictures), kinds)
 
 
 def _said_of_counts(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[str]) -> str:
@@ -659,23 +660,27 @@ def _said_of_counts(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[
     if counted.is_empty():
         return f"No case of {other} has its like in {first}."
     more, less = counted.filter(pl.col("ratio") > 1).height, counted.filter(pl.col("ratio") < 1).height
-    of = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
+    of_what = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
     if not more + less:
-        return f"{other} takes as many {of} as {first} in all {counted.height} cases."
+        return f"{other} takes as many {of_what} as {first} in all {counted.height} cases."
     apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
     most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
     where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
     undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
     if counted.height == 1:
         within = f" That lies within {within_of(kinds)}." if undecided else ""
-        return f"In the case that both have ({where}) {other} takes {most} {of} than {first}.{within}"
+        return f"In the case that both have ({where}) {other} takes {most} {of_what} than {first}.{within}"
     alike = counted.height - more - less
-    found = {f"more {of} than {first}": more, f"fewer {of} than {first}": less, f"as many {of} as {first}": alike}
-    told = formats.listing([f"{words} in {count}" for words, count in found.items() if count])
+    found = {
+        f"more {of_what} than {first}": more,
+        f"fewer {of_what} than {first}": less,
+        f"as many {of_what} as {first}": alike,
+    }
+    spoken = formats.listing([f"{words} in {count}" for words, count in found.items() if count])
     if counted.height in (more, less):
-        told = f"{next(words for words, count in found.items() if count)} in each"
+        spoken = f"{next(words for words, count in found.items() if count)} in each"
     within = f" Within {within_of(kinds)} lie {undecided} of the differences." if undecided else ""
-    return f"Of {counted.height} cases {other} takes {told}; the greatest difference is {most} ({where}).{within}"
+    return f"Of {counted.height} cases {other} takes {spoken}; the greatest difference is {most} ({where}).{within}"
 
 
 def _ratios_compare_orders(drawn: Sequence[RatioFigure], kinds: Sequence[str]) -> str:
@@ -704,13 +709,13 @@ def _joules_are(sides: Sequence[LetteredRun]) -> str:
 
 
 def _group(sides: Sequence[LetteredRun], groups: Sequence[list[Group]], group: Group, answer: Group | None) -> str:
-    beside = [(side.brief, like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
-    found = [(name, own) for name, own in beside if own is not None]
-    several = any(own.has_providers for _, own in found)
-    columns = taken([row for _, own in found for row in own.rows], [own.rows for _, own in found])
+    by_side = [(side.brief, like(of_side, group)) for side, of_side in zip(sides, groups, strict=True)]
+    found = [(name, group) for name, group in by_side if group is not None]
+    several = any(group.has_providers for _, group in found)
+    columns = taken([row for _, group in found for row in group.rows], [group.rows for _, group in found])
     head = ["Cipher", *(["Provider"] if several else []), "Run", *heads(columns)]
-    by_name = [(name, {key_of(row): row for row in own.rows}) for name, own in found]
-    order = dict.fromkeys(key_of(row) for _, own in found for row in own.rows)
+    by_name = [(name, {key_of(row): row for row in group.rows}) for name, group in found]
+    order = dict.fromkeys(key_of(row) for _, group in found for row in group.rows)
     body = "".join(
         f'<tr><th scope="row">{text(formats.cipher_name(row["cipher"], row["mode"]))}</th>'
         f"{cell(row['provider']) if several else ''}{cell(name)}"

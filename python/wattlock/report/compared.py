@@ -180,8 +180,8 @@ def _is_assumed(run: Result) -> bool:
 
 def _of_provider(run: Result, provider: str) -> Result:
     """The run with the cases of one provider, which its name tells."""
-    own = run.estimates.filter(pl.col("provider") == provider).with_columns(provider=pl.lit(""))
-    return replace(run, estimates=own)
+    rows = run.estimates.filter(pl.col("provider") == provider).with_columns(provider=pl.lit(""))
+    return replace(run, estimates=rows)
 
 
 def _labels(folders: Sequence[str], found: Comparison) -> list[str]:

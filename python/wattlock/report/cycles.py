@@ -191,11 +191,13 @@ def shared_of(groups: Sequence[Sequence[Group]]) -> list[list[Group]]:
     first, *others = groups
     found: list[list[Group]] = [[] for _ in groups]
     for group in first:
-        alike = [group, *filter(None, (like(own, group) for own in others))]
-        common = set.intersection(*({key_of(row) for row in one.ordered} for one in alike))
+        alike = [group, *filter(None, (like(own_groups, group) for own_groups in others))]
+        common = set.intersection(*({key_of(row) for row in group.ordered} for group in alike))
         if len(alike) == len(groups) and common:
-            for own, one in zip(found, alike, strict=True):
-                own.append(replace(one, rows=[row for row in one.ordered if key_of(row) in common]))
+            for own_groups, group_here in zip(found, alike, strict=True):
+                own_groups.append(
+                    replace(group_here, rows=[row for row in group_here.ordered if key_of(row) in common])
+                )
     return found
 
 
@@ -212,7 +214,7 @@ def answering(groups: Sequence[Group]) -> Group | None:
 def usual(groups: Sequence[Group]) -> Group | None:
     """The group that is spoken of: of AEADs where there are any, at the usual payload."""
     sized = [group for group in groups if group.named["payload_B"]]
-    return min(sized, key=lambda one: (_order(one)[:3], abs(one.named["payload_B"] - USUAL_B)), default=None)
+    return min(sized, key=lambda group: (_order(group)[:3], abs(group.named["payload_B"] - USUAL_B)), default=None)
 
 
 SPOKEN = 3
@@ -228,9 +230,9 @@ def said(target: str, groups: Sequence[Group]) -> list[str]:
     if group is not None:
         return _compared(target, group)
     cases = [
-        f"{_name(row, one)} takes {formats.number(row[one.unit], 4)} {unit_words(one)} ({one.does})"
-        for one in groups
-        for row in one.ordered
+        f"{_name(row, group)} takes {formats.number(row[group.unit], 4)} {unit_words(group)} ({group.does})"
+        for group in groups
+        for row in group.ordered
     ]
     return [f"On {target}, {formats.listing(cases[:SPOKEN])}.", "No two cases can be compared."] if cases else []
 
@@ -302,15 +304,19 @@ def taken(rows: Sequence[Row], groups: Sequence[Sequence[Row]] = ()) -> list[Col
 
     * `groups`: of several runs the rows of each, among which a case has its place.
     """
-    place = Column("Place", lambda row: _place(next(one for one in groups or [rows] if row in one), row), "tie_group")
-    columns = [one for one in (place, *TAKEN) if any(row.get(one.number) is not None for row in rows)]
+    place = Column(
+        "Place",
+        lambda row: _place(next(tied_rows for tied_rows in groups or [rows] if row in tied_rows), row),
+        "tie_group",
+    )
+    columns = [column for column in (place, *TAKEN) if any(row.get(column.number) is not None for row in rows)]
     return cycles_head(columns, [row["evidence"] for row in rows])
 
 
 def cycles_head(columns: Sequence[Column], kinds: Sequence[str | None]) -> list[Column]:
     """The columns, that of the cycles called as cycles of this evidence are."""
     head = formats.capital(cycles_of(kinds))
-    return [replace(one, head=head) if one.number == "cycles" else one for one in columns]
+    return [replace(column, head=head) if column.number == "cycles" else column for column in columns]
 
 
 def heads(columns: Sequence[Column]) -> list[str]:
@@ -334,12 +340,14 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
     group = answering(groups)
     if group is None:
         return
-    of = unit_words(group)
+    of_what = unit_words(group)
     drawn = tuple(_bar(row, (group.unit, f"{group.unit}_low", f"{group.unit}_high"), 4, group) for row in group.ordered)
     lines = f"Lines: {group.within}." if any(bar.low is not None for bar in drawn) else ""
     yield (
         ANSWER,
-        MainFigure(f"{formats.capital(of)} to {group.does}", f"{of} a message", group.evidence, drawn, "", lines),
+        MainFigure(
+            f"{formats.capital(of_what)} to {group.does}", f"{of_what} a message", group.evidence, drawn, "", lines
+        ),
     )
     valued = sorted(
         (row for row in group.rows if row.get("energy_uJ") is not None), key=lambda row: float(row["energy_uJ"])
@@ -356,9 +364,11 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
 def _bar(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Bar:
     value, low, high = (row.get(name) for name in names)
     words = formats.interval(value, low, high) if low is not None else ""
-    beside = row["provider"] if group.has_providers else ""
+    provider = row["provider"] if group.has_providers else ""
     name, shown = formats.cipher_name(row["cipher"], row["mode"]), formats.number(value, digits)
-    return main_figure.Bar(name, beside, float(value or 0), low, high, shown, words, main_figure.role_of(row["family"]))
+    return main_figure.Bar(
+        name, provider, float(value or 0), low, high, shown, words, main_figure.role_of(row["family"])
+    )
 
 
 def sections(run: Result, estimates: pl.DataFrame, card: Device | None) -> dict[str, str]:
@@ -427,8 +437,10 @@ def _adapters(run: Result) -> str:
     if not run.adapters:
         return ""
     body = "".join(
-        f'<tr><th scope="row">{text(provider)}</th>' + "".join(cell(one.get(name, "")) for name in ADAPTED) + "</tr>"
-        for provider, one in run.adapters.items()
+        f'<tr><th scope="row">{text(provider)}</th>'
+        + "".join(cell(adapter.get(name, "")) for name in ADAPTED)
+        + "</tr>"
+        for provider, adapter in run.adapters.items()
     )
     shown = table("Code of others", ["Provider", *ADAPTED.values()], [f"<tbody>{body}</tbody>"])
     return f"<h3>Code of others</h3>{shown}"
@@ -487,7 +499,7 @@ COLUMNS = (
     number("RAM, B", "ram_B"),
     number("Stack, B", "stack_B"),
     Column(
-        "Implementation", lambda row: " ".join(str(row[one]) for one in ("provider", "path", "version") if row[one])
+        "Implementation", lambda row: " ".join(str(row[key]) for key in ("provider", "path", "version") if row[key])
     ),
     Column("Setting", lambda row: ", ".join(departures(row)) or "plain"),
     Column("Case", lambda row: str(row["case"]), "case"),
@@ -496,7 +508,9 @@ COLUMNS = (
 
 
 def _cases(run: Result, estimates: pl.DataFrame) -> str:
-    columns = cycles_head([one for one in COLUMNS if not one.number or estimates[one.number].count()], [run.evidence])
+    columns = cycles_head(
+        [column for column in COLUMNS if not column.number or estimates[column.number].count()], [run.evidence]
+    )
     body = "".join(
         f'<tr data-state="{text(row["state"])}"><th scope="row">{text(row["cipher"])}</th>'
         f"{''.join(column.cell(row) for column in columns)}</tr>"
@@ -511,6 +525,8 @@ def _cases(run: Result, estimates: pl.DataFrame) -> str:
 def _method(run: Result, card: Device | None) -> str:
     is_assumed = card is not None and card.card.evidence == "assumed"
     joules = f" --device {card.name}{' --allow-assumed' if is_assumed else ''}" if card else ""
-    own = "".join(f" --library {provider}=FOLDER" for provider in run.adapters)
-    repeat = commands([f"wattlock run {run.study['id']} --on {run.core.way}{own}", f"wattlock report {run.id}{joules}"])
+    library_options = "".join(f" --library {provider}=FOLDER" for provider in run.adapters)
+    repeat = commands(
+        [f"wattlock run {run.study['id']} --on {run.core.way}{library_options}", f"wattlock report {run.id}{joules}"]
+    )
     return f"{paragraphs(WORDS[run.evidence].steps)}<h3>How to repeat it</h3>{repeat}"

@@ -116,19 +116,21 @@ def exchange(title: str, parties: Sequence[str], messages: Sequence[Row]) -> str
 
     * `messages`: `from` (0 or 1), `says`, `octets_B`, and `is_protected` of a frame whose content is encrypted.
     """
-    formatted = "; ".join(f"{parties[one['from']]}: {one['says']}, {one['octets_B']} octets" for one in messages)
+    formatted = "; ".join(
+        f"{parties[message['from']]}: {message['says']}, {message['octets_B']} octets" for message in messages
+    )
     sheet = Sheet(title, f"{len(messages)} messages. {formatted}.")
     end = 46 + 46 * len(messages)
     for x, name in zip(LANES, parties, strict=True):
         sheet.box(x - 50, 2, 100, 26)
         sheet.words(x, 19, name, "middle")
         sheet.line([(x, 28), (x, end)])
-    for place, one in enumerate(messages):
+    for place, row in enumerate(messages):
         y = 70 + 46 * place
-        start, goal = (LANES[one["from"]], LANES[1 - one["from"]])
-        role = "link" if one.get("is_protected") else "ink"
-        sheet.words(WIDTH / 2, y - 20, one["says"], "middle", size=12)
-        sheet.words(WIDTH / 2, y - 6, size(one["octets_B"]), "middle", role="muted", size=SMALL)
+        start, goal = (LANES[row["from"]], LANES[1 - row["from"]])
+        role = "link" if row.get("is_protected") else "ink"
+        sheet.words(WIDTH / 2, y - 20, row["says"], "middle", size=12)
+        sheet.words(WIDTH / 2, y - 6, size(row["octets_B"]), "middle", role="muted", size=SMALL)
         sheet.line([(start, y), (goal, y)], role, head=True)
     sheet.height = max(sheet.height, end)
     return sheet.svg()
@@ -200,7 +202,9 @@ def _class(row: Row) -> tuple[str, str]:
     if row["family"] in BASELINES:
         return HEADINGS[2], "baselines"
     if row.get("public_key_B"):
-        return HEADINGS[1], next(name for one, name in EXCHANGES.items() if one in (row.get("operations") or []))
+        return HEADINGS[1], next(
+            name for operation, name in EXCHANGES.items() if operation in (row.get("operations") or [])
+        )
     blocks = f"blocks of {row['block_bits']} bits, in a mode of operation"
     return HEADINGS[0], KINDS.get(row["mode"], blocks)
 
@@ -221,25 +225,25 @@ def feature_model(features: Sequence[Row]) -> str:
 
     * `features`: `name`, `kind` (of `MARKS`), `depth`, in the order of a walk through the tree.
     """
-    formatted = "; ".join(f"{'> ' * one['depth']}{one['name']} ({one['kind']})" for one in features)
+    formatted = "; ".join(f"{'> ' * feature['depth']}{feature['name']} ({feature['kind']})" for feature in features)
     sheet = Sheet("Feature model", f"{formatted}.")
     y = 4.0
     rails: dict[int, float] = {}
-    for one in features:
-        x = INDENT * one["depth"]
-        lines = lines_of(one["name"], WIDTH - x - 24)
+    for feature in features:
+        x = INDENT * feature["depth"]
+        lines = lines_of(feature["name"], WIDTH - x - 24)
         height = LEADING * len(lines) + 8
         middle = y + height / 2
-        if one["depth"]:
+        if feature["depth"]:
             left = x - INDENT / 2
-            sheet.line([(left, rails[one["depth"] - 1]), (left, middle), (x, middle)])
+            sheet.line([(left, rails[feature["depth"] - 1]), (left, middle), (x, middle)])
         sheet.box(x, y, WIDTH - x - 2, height)
-        sheet.words(x + 8, middle + 4.5, MARKS[one["kind"]])
+        sheet.words(x + 8, middle + 4.5, MARKS[feature["kind"]])
         for place, line in enumerate(lines):
             sheet.words(x + 24, y + LEADING * (place + 1), line, size=12)
-        rails[one["depth"]] = y + height
+        rails[feature["depth"]] = y + height
         y += height + 7
-    kinds = dict.fromkeys(one["kind"] for one in features)
+    kinds = dict.fromkeys(feature["kind"] for feature in features)
     sheet.words(0, y + 10, "   ".join(f"{MARKS[kind]} {kind}" for kind in kinds), role="muted", size=SMALL)
     return sheet.svg()
 
@@ -314,13 +318,13 @@ def axis_of(rows: Sequence[StripRow], *, log: bool, line: float | None = None) -
 
     A bound that lies far off is cut, so that it does not press the figures together.
     """
-    values = [one for row in rows for one in (row.value, row.low, row.high, row.claimed) if one is not None]
-    values = [one for one in [*values, line] if one is not None and math.isfinite(one)]
+    values = [value for row in rows for value in (row.value, row.low, row.high, row.claimed) if value is not None]
+    values = [value for value in [*values, line] if value is not None and math.isfinite(value)]
     log = log and min(values) > 0
-    ends = [math.log(one) if log else one for one in (min(values), max(values))]
+    ends = [math.log(value) if log else value for value in (min(values), max(values))]
     width = ends[1] - ends[0] or (0.7 if log else abs(ends[0]) or 1.0)
-    near = [math.log(one) if log else one for row in rows for one in _ends(row) if one > 0 or not log]
-    near = [one for one in near if ends[0] - 0.3 * width <= one <= ends[1] + 0.3 * width]
+    near = [math.log(end) if log else end for row in rows for end in _ends(row) if end > 0 or not log]
+    near = [value for value in near if ends[0] - 0.3 * width <= value <= ends[1] + 0.3 * width]
     low, high = min([ends[0], *near]), max([ends[1], *near])
     width = (high - low) or width
     open_low, open_high = (any(row.bounds and row.bounds[side] is None for row in rows) for side in (0, 1))
@@ -331,7 +335,7 @@ def axis_of(rows: Sequence[StripRow], *, log: bool, line: float | None = None) -
 
 
 def _ends(row: StripRow) -> list[float]:
-    return [one for one in row.bounds or () if one is not None]
+    return [value for value in row.bounds or () if value is not None]
 
 
 def _ticks(low: float, high: float, *, log: bool) -> tuple[float, ...]:
@@ -345,7 +349,7 @@ def _ticks(low: float, high: float, *, log: bool) -> tuple[float, ...]:
         return tuple(found[:: math.ceil(len(found) / MOST_TICKS)])
     rough = (high - low) / (MOST_TICKS - 1)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(one * power for one in (*STEPS, 10) if one * power >= rough)
+    step = next(step_size * power for step_size in (*STEPS, 10) if step_size * power >= rough)
     first = math.ceil(low / step)
     return tuple(round(place * step, 12) for place in range(first, math.floor(high / step) + 1))
 
@@ -376,7 +380,7 @@ def strip_described(rows: Sequence[StripRow], title: str) -> str:
     parts = []
     for row in rows:
         name = f"{row.label}: " if row.label else ""
-        ends = " to ".join(number(one) if math.isfinite(one) else "no end" for one in (row.low, row.high))
+        ends = " to ".join(number(value) if math.isfinite(value) else "no end" for value in (row.low, row.high))
         interval = f" ({ends})" if row.low != row.high else ""
         claimed = f", claimed {number(row.claimed)}" if row.claimed is not None else ""
         parts.append(f"{name}{number(row.value)}{interval}{claimed}")
@@ -492,11 +496,11 @@ def ratio_rows(rows: Sequence[RatioRow], axis: Axis, title: str, width_px: int =
     for place, row in enumerate(rows):
         parts.append(_ratio_row(row, axis, (left, span, width_px), RATIO_ROW_PX * (place + 0.5) + RATIO_PAD_PX / 2))
     height = bottom + RATIO_FOOT_PX
-    said = text(ratios_described(rows, title))
+    described_text = text(ratios_described(rows, title))
     # What most words and lines have in common stands here once: a page of eight runs has thousands of them.
     return (
         f'<svg class="ratios bars" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width_px} {height:g}" role="img" '
-        f'aria-label="{said}" font-family="{text(FONT)}" font-size="{RATIO_SIZE_PX}" fill="{colour("ink")}" '
+        f'aria-label="{described_text}" font-family="{text(FONT)}" font-size="{RATIO_SIZE_PX}" fill="{colour("ink")}" '
         f'text-anchor="end" stroke-width="{INTERVAL_PX}">{"".join(parts)}</svg>'
     )
 
@@ -561,7 +565,7 @@ def _marks(marks: Sequence[tuple[str, float]], y: float) -> Iterator[str]:
     by_look: dict[Look, dict[str, float]] = {}
     for verdict, x in marks:
         by_look.setdefault(LOOKS[verdict], {})[f"{x:.1f}"] = x
-    for look in sorted(by_look, key=lambda one: one.shape in (GREATER, SMALLER)):
+    for look in sorted(by_look, key=lambda look: look.shape in (GREATER, SMALLER)):
         d = "".join(_mark(look.shape, x, y) for x in by_look[look].values())
         if look.shape == UNDECIDED:
             drawn = f'fill="{colour("paper")}" stroke="{colour(look.role)}" stroke-width="{RING_PX}"'

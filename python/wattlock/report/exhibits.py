@@ -33,16 +33,16 @@ def figure(panel: Panel, pen: Pen) -> str:
     )
 
 
-def drawing(of: Diagram) -> str:
+def drawing(diagram: Diagram) -> str:
     """A diagram as SVG, the bitmap as an image."""
-    data: Mapping[str, Any] = of.data
-    if of.kind == "exchange":
+    data: Mapping[str, Any] = diagram.data
+    if diagram.kind == "exchange":
         return drawings.exchange(data["title"], data["parties"], data["messages"])
-    if of.kind == "taxonomy":
+    if diagram.kind == "taxonomy":
         return drawings.taxonomy(data["rows"])
-    if of.kind == "features":
+    if diagram.kind == "features":
         return drawings.feature_model(data["features"])
-    if of.kind == "loop":
+    if diagram.kind == "loop":
         return drawings.loop(data["title"], data["steps"], data["question"], data["back_to"])
     shown = base64.b64encode(bitmap(data["side_px"])).decode()
     side = data["side_px"]
@@ -50,9 +50,9 @@ def drawing(of: Diagram) -> str:
     return f'<img class="bitmap" alt="{words}" width="{side}" height="{side}" src="data:image/png;base64,{shown}">'
 
 
-def caption(of: Diagram) -> str:
+def caption(diagram: Diagram) -> str:
     """The title of a drawing where it has one of its own."""
-    return str(of.data.get("title", ""))
+    return str(diagram.data.get("title", ""))
 
 
 def bitmap(side_px: int) -> bytes:
@@ -94,7 +94,7 @@ def _rows(rows: pl.DataFrame) -> Iterator[str]:
     numeric = [kind.is_numeric() for kind in rows.schema.values()]
     for row in rows.iter_rows():
         first = f'<th scope="row">{unbroken(formatted(row[0]))}</th>'
-        rest = "".join(cell(formatted(value), one) for value, one in zip(row[1:], numeric[1:], strict=True))
+        rest = "".join(cell(formatted(value), is_number) for value, is_number in zip(row[1:], numeric[1:], strict=True))
         yield f"<tr>{first}{rest}</tr>"
 
 
@@ -183,8 +183,8 @@ def _marked(panel: Panel) -> tuple[pl.DataFrame | None, list[str]]:
 def _colours(levels: Sequence[str], marks: Sequence[str]) -> alt.Scale:
     """Ours by their own colours, the paper's marks all by one."""
     free = iter(role for role in CATEGORY if role not in {ROLES.get(level) for level in levels})
-    own = [colour(ROLES.get(level) or next(free, "muted")) for level in levels]
-    return alt.Scale(domain=[*levels, *marks], range=[*own, *([colour("loud")] * len(marks))])
+    palette = [colour(ROLES.get(level) or next(free, "muted")) for level in levels]
+    return alt.Scale(domain=[*levels, *marks], range=[*palette, *([colour("loud")] * len(marks))])
 
 
 def _legend(levels: Sequence[str], offset_px: int = LEGEND_PX, **how: Any) -> alt.Legend | None:
@@ -205,8 +205,8 @@ def _dots(panel: Panel, title: str) -> tuple[list[alt.Chart], int]:
     across = _axis(panel, title)
     across["axis"].titleAnchor = "end"  # a long title reaches to the left, below the names
     x = alt.X("value:Q", **across)
-    own = _shapes(levels)
-    shapes = alt.Scale(domain=[*levels, *marked], range=[*own, *MARKS[: len(marked)]])
+    own_shapes = _shapes(levels)
+    shapes = alt.Scale(domain=[*levels, *marked], range=[*own_shapes, *MARKS[: len(marked)]])
     shape = alt.Shape("variant:N", scale=shapes, legend=legend)
     base = alt.Chart().encode(y=y, color=alt.Color("variant:N", scale=_colours(levels, marked), legend=legend))
     rules = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.6).encode(x="low:Q", x2="high:Q")
@@ -325,7 +325,9 @@ def _labels(panel: Panel) -> pl.DataFrame:
     labels: list[tuple[list[str], float, float]] = []
     for name, x, y in points:
         near = (
-            one for one in labels if abs(one[1] - x) <= NEAR_X * widths[0] and abs(one[2] - y) <= NEAR_Y * widths[1]
+            label
+            for label in labels
+            if abs(label[1] - x) <= NEAR_X * widths[0] and abs(label[2] - y) <= NEAR_Y * widths[1]
         )
         at = next(near, None)
         if at is None:

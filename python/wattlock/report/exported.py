@@ -85,7 +85,7 @@ def _settable(letter: str) -> str:
     if letter.isascii():
         return letter if letter.isprintable() else ""
     bare = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
-    return "".join(ESCAPES.get(one, one) for one in bare) or "?"
+    return "".join(ESCAPES.get(character, character) for character in bare) or "?"
 
 
 def comment(label: str, value: object) -> str:
@@ -112,7 +112,10 @@ def latex(estimates: pl.DataFrame, about: Mapping[str, object]) -> str:
         for number, (_, members) in enumerate(groups, 1)
         for start in range(0, members.height, ROWS)
     ]
-    breaks = [one + "\\clearpage\n" if not number % FLOATS else one for number, one in enumerate(tables, 1)]
+    breaks = [
+        table_text + "\\clearpage\n" if not number % FLOATS else table_text
+        for number, table_text in enumerate(tables, 1)
+    ]
     return "\n".join([*head, "", *breaks])
 
 
@@ -193,7 +196,7 @@ COUNTED_COLUMNS = (
 
 def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
     rows = members.sort(*_order(members), "cipher", "provider", nulls_last=True)
-    columns = [one for one in _columns(rows) if one.stands_in(rows)]
+    columns = [column for column in _columns(rows) if column.stands_in(rows)]
     lines = [" & ".join(_cell(column, row) for column in columns) + r" \\" for row in rows.iter_rows(named=True)]
     return "\n".join(
         [
@@ -202,9 +205,9 @@ def _table(members: pl.DataFrame, label: str, *, goes_on: bool) -> str:
             rf"\caption{{{escaped(_caption(rows))}{', continued' if goes_on else ''}.{_daggers(rows)}}}",
             rf"\label{{{label}}}",
             FITTED[0],
-            rf"\begin{{tabular}}{{@{{}}{''.join('r' if one.is_number else 'l' for one in columns)}@{{}}}}",
+            rf"\begin{{tabular}}{{@{{}}{''.join('r' if column.is_number else 'l' for column in columns)}@{{}}}}",
             r"\toprule",
-            " & ".join(one.head for one in columns) + r" \\",
+            " & ".join(column.head for column in columns) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
@@ -225,7 +228,7 @@ def _columns(rows: pl.DataFrame) -> Sequence[_Column]:
         return COUNTED_COLUMNS
     per_call = not rows["payload_B"][0]
     skipped = {"energy_uJ_per_byte"} if per_call else {"time_ns", "energy_uJ"}
-    return [one for one in COLUMNS if one.needs not in skipped]
+    return [column for column in COLUMNS if column.needs not in skipped]
 
 
 def _cell(column: _Column, row: Row) -> str:

@@ -83,16 +83,16 @@ def write_exhibits(folder: Path, shown: Sequence[DrawnExhibit]) -> int:
 
 
 def _figures(shown: Sequence[DrawnExhibit]) -> Iterator[FigureFile]:
-    for one in shown:
-        for number_of, (svg, rows) in enumerate(_parts(one), 1):
-            yield FigureFile(one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}", svg, rows)
+    for exhibit in shown:
+        for number_of, (svg, rows) in enumerate(_parts(exhibit), 1):
+            yield FigureFile(exhibit.exhibit.id if number_of == 1 else f"{exhibit.exhibit.id}-{number_of}", svg, rows)
 
 
-def _parts(one: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
-    for panel in one.panels:
+def _parts(exhibit: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
+    for panel in exhibit.panels:
         yield _svg(panel), panel.drawn
-    for of in one.drawings:
-        yield _drawn(of), _rows(of)
+    for diagram in exhibit.drawings:
+        yield _drawn(diagram), _rows(diagram)
 
 
 def _svg(panel: Panel) -> str:
@@ -116,10 +116,10 @@ def _table(panel: Panel) -> alt.Chart:
     return table.encode(x=x, y=y, text="words:N").properties(**size)
 
 
-def _drawn(of: Diagram) -> str:
-    if of.kind != "bitmap":
-        return standalone(drawing(of))
-    side = of.data["side_px"]
+def _drawn(diagram: Diagram) -> str:
+    if diagram.kind != "bitmap":
+        return standalone(drawing(diagram))
+    side = diagram.data["side_px"]
     shown = base64.b64encode(bitmap(side)).decode()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}">'
@@ -127,21 +127,26 @@ def _drawn(of: Diagram) -> str:
     )
 
 
-def _rows(of: Diagram) -> pl.DataFrame:
+def _rows(diagram: Diagram) -> pl.DataFrame:
     """What a drawing shows, as rows."""
-    if of.kind == "exchange":
-        parties = of.data["parties"]
-        formatted = [{**one, "from": parties[one["from"]], "title": of.data["title"]} for one in of.data["messages"]]
+    if diagram.kind == "exchange":
+        parties = diagram.data["parties"]
+        formatted = [
+            {**message, "from": parties[message["from"]], "title": diagram.data["title"]}
+            for message in diagram.data["messages"]
+        ]
         return pl.DataFrame(formatted, infer_schema_length=None)
-    if of.kind == "taxonomy":
+    if diagram.kind == "taxonomy":
         columns = ("heading", "class", "family")
-        rows = [(heading, name, family) for heading, name, found in classified(of.data["rows"]) for family in found]
+        rows = [
+            (heading, name, family) for heading, name, found in classified(diagram.data["rows"]) for family in found
+        ]
         return pl.DataFrame(rows, schema=columns, orient="row")
-    if of.kind == "features":
-        return pl.DataFrame(of.data["features"])
-    if of.kind == "loop":
-        return pl.DataFrame({"step": of.data["steps"]})
-    return pl.DataFrame({"width_px": [of.data["side_px"]], "height_px": [of.data["side_px"]]})
+    if diagram.kind == "features":
+        return pl.DataFrame(diagram.data["features"])
+    if diagram.kind == "loop":
+        return pl.DataFrame({"step": diagram.data["steps"]})
+    return pl.DataFrame({"width_px": [diagram.data["side_px"]], "height_px": [diagram.data["side_px"]]})
 
 
 COMPARED_PX = 600

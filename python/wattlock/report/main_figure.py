@@ -83,14 +83,14 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
     if costs.height < 2:
         return None
     costs = costs.sort("value", "cipher", "provider")
-    total, of = costs.height, ""
+    total, of_what = costs.height, ""
     if total > MOST and costs["cipher"].n_unique() > 1:
         costs = costs.unique("cipher", keep="first", maintain_order=True)
         if costs.height < total:
-            of = f"Each of {costs.height} ciphers by the cheapest of its implementations."
+            of_what = f"Each of {costs.height} ciphers by the cheapest of its implementations."
     several = costs["provider"].n_unique() > 1
     rows = tuple(_bar(row, several, costs) for row in costs.iter_rows(named=True))
-    return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, of)
+    return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, of_what)
 
 
 def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, str, str]:
@@ -103,7 +103,11 @@ def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, s
     timed = cases.filter(pl.col("time_ns") > 0)
     if timed.height > 1:
         longest = timed["time_ns"].max()
-        unit, size = next(one for one in UNITS if isinstance(longest, float) and (longest >= one[1] or one[1] == 1))
+        unit, size = next(
+            unit_size
+            for unit_size in UNITS
+            if isinstance(longest, float) and (longest >= unit_size[1] or unit_size[1] == 1)
+        )
         found = _limits(timed, ("time_ns", "time_low_ns", "time_high_ns"), size)
         return (
             found,
@@ -125,11 +129,11 @@ def _limits(rows: pl.DataFrame, names: tuple[str, str, str], size: float) -> pl.
 def _bar(row: dict[str, Any], several: bool, costs: pl.DataFrame) -> Bar:
     value, low, high = row["value"], row["low"], row["high"]
     alike = costs.filter(pl.col("cipher") == row["cipher"], pl.col("provider") == row["provider"]).height
-    beside = [str(row["provider"])] if several else []
-    beside += [str(row["path"])] if alike > 1 and row["path"] else []
+    provider = [str(row["provider"])] if several else []
+    provider += [str(row["path"])] if alike > 1 and row["path"] else []
     return Bar(
         cipher_name(row["cipher"], row["mode"]),
-        ", ".join(beside),
+        ", ".join(provider),
         value,
         low,
         high,
@@ -287,19 +291,19 @@ def _value(bar: Bar, layout: Layout) -> list[str]:
     return [bar.value_words, *([f"({bar.interval_words})"] if layout.with_words and bar.interval_words else [])]
 
 
-def _width(name: str, beside: str) -> float:
-    return CAPITALS * width_of(name) + (width_of(f" {beside}", SMALL_PX) if beside else 0)
+def _width(name: str, aside: str) -> float:
+    return CAPITALS * width_of(name) + (width_of(f" {aside}", SMALL_PX) if aside else 0)
 
 
 def _label(bar: Bar, left: float, y: float) -> str:
     """The name, whole where there is room; what stands beside it is cut first."""
     room = left - 8
-    beside, name = bar.beside, bar.name
-    while beside and _width(name, beside) > room + 1:
-        beside = f"{beside.removesuffix('…')[:-1]}…" if len(beside) > LEAST_BESIDE else ""
+    aside, name = bar.beside, bar.name
+    while aside and _width(name, aside) > room + 1:
+        aside = f"{aside.removesuffix('…')[:-1]}…" if len(aside) > LEAST_BESIDE else ""
     while _width(name, "") > room + 1:
         name = f"{name.removesuffix('…')[:-1]}…"
-    small = f'<tspan font-size="{SMALL_PX}" fill="{colour("muted")}"> {text(beside)}</tspan>' if beside else ""
+    small = f'<tspan font-size="{SMALL_PX}" fill="{colour("muted")}"> {text(aside)}</tspan>' if aside else ""
     return (
         f'<text x="{room:.1f}" y="{y:.1f}" text-anchor="end" font-size="{SIZE_PX}" fill="{colour("ink")}">'
         f"{text(name)}{small}</text>"

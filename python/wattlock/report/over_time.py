@@ -39,10 +39,10 @@ def picture(points: Sequence[Point], changed: Sequence[Change], title: str, widt
         *(_dot(frame, at, point) for at, point in enumerate(points)),
         *_names(frame, points, changed),
     ]
-    said = text(described(points, changed, title))
+    described_text = text(described(points, changed, title))
     return (
         f'<svg class="bars" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width_px} {height}" role="img" '
-        f'aria-label="{said}" font-family="{text(FONT)}" font-size="{SIZE_PX}" fill="{colour("ink")}">'
+        f'aria-label="{described_text}" font-family="{text(FONT)}" font-size="{SIZE_PX}" fill="{colour("ink")}">'
         f"{''.join(parts)}</svg>"
     )
 
@@ -52,8 +52,8 @@ def described(points: Sequence[Point], changed: Sequence[Change], title: str) ->
     ends = (
         f"{title}. {len(points)} runs, {number(points[0].cost)} in the first and {number(points[-1].cost)} in the last"
     )
-    told = [f"from {points[change.place].label} on {ratio_words(change.ratio)} times as much" for change in changed]
-    return f"{ends}. {'; '.join(told).capitalize() or 'No change was found'}"
+    spoken = [f"from {points[change.place].label} on {ratio_words(change.ratio)} times as much" for change in changed]
+    return f"{ends}. {'; '.join(spoken).capitalize() or 'No change was found'}"
 
 
 class _Frame(NamedTuple):

@@ -152,33 +152,33 @@ def papers_page(run: JudgedRuns, judgements: Sequence[Judgement], shown: Sequenc
 
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """How many claims have each verdict."""
-    return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in MARKS}
+    return {verdict: sum(judgement.verdict == verdict for judgement in judgements) for verdict in MARKS}
 
 
 def _answer(run: JudgedRuns, judgements: Sequence[Judgement]) -> str:
-    of = counts(judgements)
+    number = counts(judgements)
     lead = (
-        f"Of {len(judgements)} claims {of['reproduced']} are reproduced and {of['not reproduced']} are not; "
-        f"{of['depends on the implementation']} depend on the implementation; a model explains {of['explained']} and "
-        f"{of['not explained']} not; {of['inconclusive']} are inconclusive and {of['not tested']} not tested."
+        f"Of {len(judgements)} claims {number['reproduced']} are reproduced and {number['not reproduced']} are not; "
+        f"{number['depends on the implementation']} depend on the implementation; a model explains {number['explained']} and "
+        f"{number['not explained']} not; {number['inconclusive']} are inconclusive and {number['not tested']} not tested."
     )
-    findings = [finding.answers for one in judgements for finding in one.findings]
+    findings = [finding.answers for judgement in judgements for finding in judgement.findings]
     split = "A claim on ciphers is judged by software of the papers’ era. " + " ".join(
-        f"Of its {len(own)} findings measured with {kind} {own.count('reproduced')} are reproduced."
+        f"Of its {len(own_answers)} findings measured with {kind} {own_answers.count('reproduced')} are reproduced."
         for kind in KINDS[:-1]
-        if (own := [answers[kind] for answers in findings if kind in answers])
+        if (own_answers := [answers[kind] for answers in findings if kind in answers])
     )
-    told = f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
-    return f"{cards(headlines(judgements))}{told}"
+    lead_html = f'<p class="lead">{unbroken(lead)}</p>{bullets(bases(judgements))}{paragraphs([split, run.joules])}'
+    return f"{cards(headlines(judgements))}{lead_html}"
 
 
 def bases(judgements: Sequence[Judgement]) -> list[str]:
     """What the verdicts rest on, and how many of each kind: a line a basis that decides any."""
     formatted = []
     for basis, words_of in BASES.items():
-        of = counts([one for one in judgements if one.basis == basis])
-        if decided := sum(of[verdict] for verdict in DECIDED):
-            parts = ", ".join(f"{of[verdict]} {verdict}" for verdict in DECIDED if of[verdict])
+        by_verdict = counts([judgement for judgement in judgements if judgement.basis == basis])
+        if decided := sum(by_verdict[verdict] for verdict in DECIDED):
+            parts = ", ".join(f"{by_verdict[verdict]} {verdict}" for verdict in DECIDED if by_verdict[verdict])
             formatted.append(f"{words_of} decides {decided}: {parts}")
     return formatted
 
@@ -186,86 +186,95 @@ def bases(judgements: Sequence[Judgement]) -> list[str]:
 def _chapter(
     source: PaperSource, papers: Papers, judgements: Sequence[Judgement], shown: Sequence[DrawnExhibit], pen: Pen
 ) -> str:
-    own = {one.id: one for one in papers.claims if source.id in one.source}
-    first = [one for one in judgements if one.claim in own and own[one.claim].source[0] == source.id]
-    shown_before = [one for one in judgements if one.claim in own and own[one.claim].source[0] != source.id]
+    own_claims = {claim.id: claim for claim in papers.claims if source.id in claim.source}
+    first = [
+        judgement
+        for judgement in judgements
+        if judgement.claim in own_claims and own_claims[judgement.claim].source[0] == source.id
+    ]
+    shown_before = [
+        judgement
+        for judgement in judgements
+        if judgement.claim in own_claims and own_claims[judgement.claim].source[0] != source.id
+    ]
     where = [("Published", published(source)), ("Measured on", source.machine)]
     about = facts([("Authors", source.authors), *where, *([("DOI", source.doi)] if source.doi else [])])
-    listed = "".join(_claim(one, own[one.claim]) for one in first)
+    listed = "".join(_claim(judgement, own_claims[judgement.claim]) for judgement in first)
     elsewhere = ""
     if shown_before:
         links = "; ".join(
-            f'<a href="#claim-{one.claim}">{worded(own[one.claim].says)}</a> ({one.verdict})' for one in shown_before
+            f'<a href="#claim-{judgement.claim}">{worded(own_claims[judgement.claim].says)}</a> ({judgement.verdict})'
+            for judgement in shown_before
         )
         elsewhere = f'<p class="quiet">Claims of this paper judged in another chapter: {links}.</p>'
-    drawn = "".join(_exhibit(one, pen) for one in shown if one.exhibit.id.startswith(f"{source.id}-"))
+    drawn = "".join(_exhibit(exhibit, pen) for exhibit in shown if exhibit.exhibit.id.startswith(f"{source.id}-"))
     return f"{about}<h3>Its claims</h3>{listed}{elsewhere}<h3>Its figures and tables</h3>{drawn}"
 
 
-def _claim(one: Judgement, claim: Claim) -> str:
-    parts = [one.sentence.removesuffix(one.also).rstrip()]
-    also = [one.also] if one.also else []
-    if len(one.also) > LONG_LETTERS:
-        also, beside = (
+def _claim(judgement: Judgement, claim: Claim) -> str:
+    parts = [judgement.sentence.removesuffix(judgement.also).rstrip()]
+    also = [judgement.also] if judgement.also else []
+    if len(judgement.also) > LONG_LETTERS:
+        also, aside = (
             [],
-            folded("More figures", bullets([by_names(part) for part in SENTENCE_END.split(one.also)])),
+            folded("More figures", bullets([by_names(part) for part in SENTENCE_END.split(judgement.also)])),
         )
     else:
-        beside = ""
-    parts += [*also, f"Rests on: {one.evidence}.", f"Control: {one.control}."]
-    if one.needs:
-        parts.append(f"It would need {one.needs}.")
+        aside = ""
+    parts += [*also, f"Rests on: {judgement.evidence}.", f"Control: {judgement.control}."]
+    if judgement.needs:
+        parts.append(f"It would need {judgement.needs}.")
     if claim.note:
         parts.append(claim.note)
-    command = commands([one.command]) if one.command.startswith("wattlock") else ""
-    said = "".join(f"<p>{worded(part)}</p>" for part in parts)
+    command = commands([judgement.command]) if judgement.command.startswith("wattlock") else ""
+    paragraphs_html = "".join(f"<p>{worded(part)}</p>" for part in parts)
     return (
-        f'<details class="claim printed" id="claim-{one.claim}"><summary>'
-        f"<strong>{MARKS[one.verdict]} {one.verdict}</strong> "
+        f'<details class="claim printed" id="claim-{judgement.claim}"><summary>'
+        f"<strong>{MARKS[judgement.verdict]} {judgement.verdict}</strong> "
         f'{worded(claim.says)} <span class="quiet">({ORIGINS[claim.origin]})</span></summary>'
-        f"{said}{command}{_findings(one, claim)}{_compared(one, claim)}{beside}</details>"
+        f"{paragraphs_html}{command}{_findings(judgement, claim)}{_compared(judgement, claim)}{aside}</details>"
     )
 
 
-def _findings(one: Judgement, claim: Claim) -> str:
+def _findings(judgement: Judgement, claim: Claim) -> str:
     """What was found of each part of the claim, by kind of implementation."""
-    kinds = [kind for kind in KINDS if any(kind in finding.answers for finding in one.findings)]
+    kinds = [kind for kind in KINDS if any(kind in finding.answers for finding in judgement.findings)]
     if not kinds:
         return ""
     rows = ""
-    for finding in one.findings:
-        answers = "".join(f'<td class="says">{_answered(one, finding, kind)}</td>' for kind in kinds)
+    for finding in judgement.findings:
+        answers = "".join(f'<td class="says">{_answered(judgement, finding, kind)}</td>' for kind in kinds)
         rows += f'<tr><th scope="row">{worded(finding.says)}</th>{answers}</tr>'
     return table(f"Findings: {by_names(claim.says)}", ["Finding", *kinds], [f"<tbody>{rows}</tbody>"], kind="findings")
 
 
-def _answered(one: Judgement, finding: Finding, kind: str) -> str:
+def _answered(judgement: Judgement, finding: Finding, kind: str) -> str:
     """The answer to a finding, and of one that takes several together which of them do not hold."""
-    not_holding = [name for name in failing(one, kind, finding.says) if name != finding.says]
+    not_holding = [name for name in failing(judgement, kind, finding.says) if name != finding.says]
     named = f'<br><span class="quiet">not {worded("; ".join(not_holding))}</span>' if not_holding else ""
     return f"{marked(finding.answers.get(kind, 'not tested'))}{named}"
 
 
-def _compared(one: Judgement, claim: Claim) -> str:
-    if len(one.compared) < 2:
+def _compared(judgement: Judgement, claim: Claim) -> str:
+    if len(judgement.compared) < 2:
         return ""
-    rows = "".join(_comparison(other) for other in one.compared)
+    rows = "".join(_comparison(other) for other in judgement.compared)
     head = ["Implementation", "Whose code", "What", "#Effect", "#95 % interval", "Counts as the claim", "Holds"]
     drawn = table(f"Comparisons: {by_names(claim.says)}", head, [f"<tbody>{rows}</tbody>"])
-    number = len(one.compared)
+    number = len(judgement.compared)
     return drawn if number <= UNFOLDED else folded(f"All {number} comparisons", drawn)
 
 
-def _comparison(one: ClaimComparison) -> str:
-    value, interval = amounts(one.effect)
-    holds = {True: "yes", False: "no", None: "can’t tell"}[one.holds] if one.bounds else "stands beside"
-    if one.holds is False and one.failing:
-        holds += f": not {worded('; '.join(one.failing))}"
+def _comparison(comparison: ClaimComparison) -> str:
+    value, interval = amounts(comparison.effect)
+    holds = {True: "yes", False: "no", None: "can’t tell"}[comparison.holds] if comparison.bounds else "stands beside"
+    if comparison.holds is False and comparison.failing:
+        holds += f": not {worded('; '.join(comparison.failing))}"
     return (
-        f'<tr><th scope="row">{text(one.implementation)}</th><td>{worded(one.cases)}</td>'
-        f"<td>{worded(one.effect.what.strip(' ,'))}</td>"
+        f'<tr><th scope="row">{text(comparison.implementation)}</th><td>{worded(comparison.cases)}</td>'
+        f"<td>{worded(comparison.effect.what.strip(' ,'))}</td>"
         f'<td class="n">{unbroken(value)}</td><td class="n">{unbroken(interval)}</td>'
-        f"<td>{unbroken(_bounds(one.bounds))}</td><td>{holds}</td></tr>"
+        f"<td>{unbroken(_bounds(comparison.bounds))}</td><td>{holds}</td></tr>"
     )
 
 
@@ -286,18 +295,22 @@ def _exhibit_of(name: str) -> str:
     return f"{next(words for source, words in SHORT.items() if name.startswith(f'{source}-'))}, {exhibit_name(name)}"
 
 
-def _exhibit(one: DrawnExhibit, pen: Pen) -> str:
-    panels = "".join(figure(panel, pen) for panel in one.panels)
-    drawings = "".join(f"<figure>{_captioned(caption(of))}{drawing(of)}</figure>" for of in one.drawings)
-    plates = f'<div class="plates">{drawings}{panels}</div>' if one.panels or one.drawings else ""
-    finding = f'<p class="finding">{unbroken(one.finding)}</p>' if one.finding else ""
-    notes = "".join(f'<p class="quiet">{_with_code(note)}</p>' for note in one.notes)
+def _exhibit(exhibit: DrawnExhibit, pen: Pen) -> str:
+    panels = "".join(figure(panel, pen) for panel in exhibit.panels)
+    drawings = "".join(
+        f"<figure>{_captioned(caption(diagram))}{drawing(diagram)}</figure>" for diagram in exhibit.drawings
+    )
+    plates = f'<div class="plates">{drawings}{panels}</div>' if exhibit.panels or exhibit.drawings else ""
+    finding = f'<p class="finding">{unbroken(exhibit.finding)}</p>' if exhibit.finding else ""
+    notes = "".join(f'<p class="quiet">{_with_code(note)}</p>' for note in exhibit.notes)
     missing = ""
-    if one.missing:
-        missing = f'<p class="missing">Missing: {unbroken("; ".join(one.missing))}.</p>{commands([one.command])}'
-    title = f"{exhibit_name(one.exhibit.id)}: {one.exhibit.shows}"
+    if exhibit.missing:
+        missing = (
+            f'<p class="missing">Missing: {unbroken("; ".join(exhibit.missing))}.</p>{commands([exhibit.command])}'
+        )
+    title = f"{exhibit_name(exhibit.exhibit.id)}: {exhibit.exhibit.shows}"
     return (
-        f'<article class="exhibit" id="{escape(one.exhibit.id)}"><h4>{unbroken(title)}</h4>'
+        f'<article class="exhibit" id="{escape(exhibit.exhibit.id)}"><h4>{unbroken(title)}</h4>'
         f"{finding}{plates}{notes}{missing}</article>"
     )
 
@@ -314,9 +327,11 @@ def _contradictions(papers: Papers) -> str:
     formatted = []
     claims = {claim.id: claim for claim in papers.claims}
     for against, title in AGAINST.items():
-        mine = [one for one in papers.contradictions if one.against == against]
-        formatted.append(f"<h3>{title}</h3><ul>{''.join(_contradiction(one, claims) for one in mine)}</ul>")
-    sentences = sum(one.origin == "stated" for one in papers.contradictions)
+        mine = [contradiction for contradiction in papers.contradictions if contradiction.against == against]
+        formatted.append(
+            f"<h3>{title}</h3><ul>{''.join(_contradiction(contradiction, claims) for contradiction in mine)}</ul>"
+        )
+    sentences = sum(contradiction.origin == "stated" for contradiction in papers.contradictions)
     others = len(papers.contradictions) - sentences
     lead = (
         f"{sentences} sentences of the papers that something else does not bear out, and {others} of ours for what "
@@ -325,31 +340,32 @@ def _contradictions(papers: Papers) -> str:
     return f"<p>{unbroken(lead)}</p>{''.join(formatted)}"
 
 
-def _contradiction(one: Contradiction, claims: Mapping[str, Claim]) -> str:
-    who = ", ".join(SHORT[source] for source in one.source)
-    whose = {"stated": "", "read-off": " (read off its tables)", "ours": " (our words)"}[one.origin]
-    by = f" ({', '.join(SHORT[source] for source in one.by)})" if one.by else ""
-    links = "; ".join(f'<a href="#claim-{claim}">{worded(claims[claim].says)}</a>' for claim in one.claims)
+def _contradiction(contradiction: Contradiction, claims: Mapping[str, Claim]) -> str:
+    who = ", ".join(SHORT[source] for source in contradiction.source)
+    whose = {"stated": "", "read-off": " (read off its tables)", "ours": " (our words)"}[contradiction.origin]
+    by = f" ({', '.join(SHORT[source] for source in contradiction.by)})" if contradiction.by else ""
+    links = "; ".join(f'<a href="#claim-{claim}">{worded(claims[claim].says)}</a>' for claim in contradiction.claims)
     judged = f' <span class="quiet">Judged: {links}.</span>' if links else ""
     return (
-        f"<li><strong>{text(f'{who}{whose}')}:</strong> {unbroken(one.says)} <em>But{text(by)}:</em> "
-        f"{unbroken(one.but)}{judged}</li>"
+        f"<li><strong>{text(f'{who}{whose}')}:</strong> {unbroken(contradiction.says)} <em>But{text(by)}:</em> "
+        f"{unbroken(contradiction.but)}{judged}</li>"
     )
 
 
 def _unknown(papers: Papers, shown: Sequence[DrawnExhibit], judgements: Sequence[Judgement]) -> str:
-    own = {claim.id: claim for claim in papers.claims}
+    claims = {claim.id: claim for claim in papers.claims}
     items = [f"The papers do not say: {', '.join(papers.conditions['not_said']['items'])}."]
-    lacking = [one for one in shown if one.missing]
+    lacking = [exhibit for exhibit in shown if exhibit.missing]
     if lacking:
-        names = "; ".join(_exhibit_of(one.exhibit.id) for one in lacking)
+        names = "; ".join(_exhibit_of(exhibit.exhibit.id) for exhibit in lacking)
         items.append(f"{len(lacking)} of {len(shown)} exhibits lack something, and say what measures it: {names}.")
     items.append("What a cipher costs here is what its code costs on this processor; the papers’ own are gone.")
     open_ones = "".join(
-        f'<li><a href="#claim-{one.claim}">{worded(own[one.claim].says)}</a>: it needs {worded(one.needs)}.'
-        f"{f' <code>{text(one.command)}</code>' if one.command.startswith('wattlock') else ''}</li>"
-        for one in judgements
-        if one.verdict in OPEN
+        f'<li><a href="#claim-{judgement.claim}">{worded(claims[judgement.claim].says)}</a>: '
+        f"it needs {worded(judgement.needs)}."
+        f"{f' <code>{text(judgement.command)}</code>' if judgement.command.startswith('wattlock') else ''}</li>"
+        for judgement in judgements
+        if judgement.verdict in OPEN
     )
     undecided = f"<h3>What would decide the open claims</h3><ul>{open_ones}</ul>" if open_ones else ""
     return bullets([by_names(item) for item in items]) + undecided
@@ -388,11 +404,15 @@ KEY = (
 def cards(headlines: Sequence[Headline]) -> str:
     """All questions as cards; those with the same axis have the same scale."""
     axes: dict[tuple[str, float | None], Axis] = {}
-    for key in {(one.answer.axis, one.answer.line) for one in headlines if one.answer}:
-        alike = [one.answer for one in headlines if one.answer and (one.answer.axis, one.answer.line) == key]
+    for key in {(headline.answer.axis, headline.answer.line) for headline in headlines if headline.answer}:
+        alike = [
+            headline.answer
+            for headline in headlines
+            if headline.answer and (headline.answer.axis, headline.answer.line) == key
+        ]
         rows = [row for answer in alike for row in rows_of(answer)]
         axes[key] = axis_of(rows, log=not key[0].endswith("%"), line=key[1])
-    drawn = "".join(_card(place, one, axes) for place, one in enumerate(headlines, 1))
+    drawn = "".join(_card(place, headline, axes) for place, headline in enumerate(headlines, 1))
     return f'{KEY}<div class="headlines">{drawn}</div>'
 
 
@@ -576,8 +596,8 @@ def verdict_table(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) 
     """The filter and the table; without JavaScript all claims stand and there is no filter."""
     groups = ""
     for theme in THEMES:
-        own = [one for one in judgements if claims[one.claim].theme == theme]
-        rows = "".join(_row(one, claims[one.claim]) for one in own)
+        of_theme = [judgement for judgement in judgements if claims[judgement.claim].theme == theme]
+        rows = "".join(_row(judgement, claims[judgement.claim]) for judgement in of_theme)
         heading = f'<th scope="rowgroup" colspan="{len(HEADS)}">{text(theme.capitalize())}</th>'
         groups += f'<tbody><tr class="theme">{heading}</tr>{rows}</tbody>'
     legend = "; ".join(f"{mark} {verdict}: {MEANINGS[verdict]}" for verdict, mark in MARKS.items())
@@ -587,7 +607,7 @@ def verdict_table(judgements: Sequence[Judgement], claims: Mapping[str, Claim]) 
 
 
 def _filter(judgements: Sequence[Judgement]) -> str:
-    present = {one.verdict for one in judgements}
+    present = {judgement.verdict for judgement in judgements}
     verdicts = {verdict: f"{mark} {verdict}" for verdict, mark in MARKS.items() if verdict in present}
     boxes = "".join(
         f"<fieldset><legend>{legend}</legend>{''.join(_box(name, value, says) for value, says in values.items())}"
@@ -602,20 +622,20 @@ def _box(name: str, value: str, says: str) -> str:
     return f'<label><input type="checkbox" name="{name}" value="{text(value)}" checked> {text(says)}</label> '
 
 
-def _row(one: Judgement, claim: Claim) -> str:
+def _row(judgement: Judgement, claim: Claim) -> str:
     papers = ", ".join(SHORT.get(source, source) for source in claim.source)
-    value, interval = amounts(one.effect)
-    key = f' data-v="{one.effect.value:.6g}"' if one.effect else ""
+    value, interval = amounts(judgement.effect)
+    key = f' data-v="{judgement.effect.value:.6g}"' if judgement.effect else ""
     what = ""
-    if one.effect:
+    if judgement.effect:
         between = "" if interval == formats.MISSING else f" ({unbroken(interval)})"
-        what = f'{between} <span class="quiet">{worded(one.effect.what.strip(" ,"))}</span>'
+        what = f'{between} <span class="quiet">{worded(judgement.effect.what.strip(" ,"))}</span>'
     return (
-        f'<tr data-verdict="{text(one.verdict)}" data-papers="{text(" ".join(claim.source))}">'
-        f'<th scope="row"><a href="#claim-{one.claim}">{worded(claim.says)}</a></th>'
-        f'<td class="verdict">{marked(one.verdict)}</td>'
-        f'<td class="n"{key}>{unbroken(value)}{what}</td><td>{strip(one)}</td>'
-        f'<td class="says">{text(papers)}</td><td class="says">{text(one.evidence.partition(", ")[0])}</td></tr>'
+        f'<tr data-verdict="{text(judgement.verdict)}" data-papers="{text(" ".join(claim.source))}">'
+        f'<th scope="row"><a href="#claim-{judgement.claim}">{worded(claim.says)}</a></th>'
+        f'<td class="verdict">{marked(judgement.verdict)}</td>'
+        f'<td class="n"{key}>{unbroken(value)}{what}</td><td>{strip(judgement)}</td>'
+        f'<td class="says">{text(papers)}</td><td class="says">{text(judgement.evidence.partition(", ")[0])}</td></tr>'
     )
 
 
@@ -629,21 +649,25 @@ def worded(words: str) -> str:
     return unbroken(by_names(words))
 
 
-def strip(one: Judgement) -> str:
+def strip(judgement: Judgement) -> str:
     """What decides on one small axis: found, its interval, what counts as the claim, and the claimed figure."""
-    if one.effect is None:
+    if judgement.effect is None:
         return ""
-    bounds = one.compared[0].bounds if one.compared and one.compared[0].effect == one.effect else None
-    own = bounds if bounds is not None and not bounds.of else None
+    bounds = (
+        judgement.compared[0].bounds
+        if judgement.compared and judgement.compared[0].effect == judgement.effect
+        else None
+    )
+    own_bounds = bounds if bounds is not None and not bounds.of else None
     row = StripRow(
         "",
-        *one.effect[2:],
-        bounds=(own.low, own.high) if own else None,
-        claimed=own.claimed if own else None,
+        *judgement.effect[2:],
+        bounds=(own_bounds.low, own_bounds.high) if own_bounds else None,
+        claimed=own_bounds.claimed if own_bounds else None,
     )
-    is_ratio = one.effect.unit == "1" and " over " in one.effect.what
-    line = EVEN.get(one.effect.unit) if is_ratio or one.effect.unit == "%" else None
-    title = "ratio" if is_ratio else one.effect.unit.replace("uJ", "µJ").replace("1", "")
+    is_ratio = judgement.effect.unit == "1" and " over " in judgement.effect.what
+    line = EVEN.get(judgement.effect.unit) if is_ratio or judgement.effect.unit == "%" else None
+    title = "ratio" if is_ratio else judgement.effect.unit.replace("uJ", "µJ").replace("1", "")
     return strip_svg([row], axis_of([row], log=is_ratio, line=line), title, line=line, width_px=STRIP_PX)
 
 
@@ -706,11 +730,11 @@ def counted_section(judgements: Sequence[Judgement], claims: Mapping[str, Claim]
     )
     drawn, why = "", ""
     if deciding:
-        by_claim = {one.claim: one for one in judgements}
+        by_claim = {judgement.claim: judgement for judgement in judgements}
         rows = "".join(
-            _core_row(by_claim[one.claim], claims[one.claim], deciding)
-            for one in deciding[0].answers
-            if one.claim in by_claim
+            _core_row(by_claim[answer.claim], claims[answer.claim], deciding)
+            for answer in deciding[0].answers
+            if answer.claim in by_claim
         )
         head = ["Claim", "This machine", *(core.core for core in deciding)]
         drawn = table("Claims by counted cycles", head, [f"<tbody>{rows}</tbody>"], kind="verdicts")
@@ -743,5 +767,5 @@ def _reasons(core: CoreJudged, claims: Mapping[str, Claim]) -> str:
 
 
 def _reasoned(core: CoreJudged, claims: Mapping[str, Claim]) -> Iterator[str]:
-    for one in core.answers:
-        yield by_names(f"{one.answer}: {claims[one.claim].says}: {one.sentence.replace('uJ', 'µJ')}.")
+    for answer in core.answers:
+        yield by_names(f"{answer.answer}: {claims[answer.claim].says}: {answer.sentence.replace('uJ', 'µJ')}.")

@@ -121,11 +121,13 @@ def figures(compared: RunComparison, measure: Measure) -> list[RatioFigure]:
     if drawn.is_empty():
         return []
     axis = ratio_axis([_mark(row) for row in drawn.iter_rows(named=True)])
-    of = measure.of or quantity_of(compared)
-    words = f"{of}, times that of {compared.first.letter}"
+    quantity_words = measure.of or quantity_of(compared)
+    words = f"{quantity_words}, times that of {compared.first.letter}"
     rows = list(_overview(compared, drawn))
     note = _note(compared, drawn, rows)
-    first = RatioFigure(f"{measure.name}-all-cases", _overview_title(compared, of), axis, words, rows, drawn, note)
+    first = RatioFigure(
+        f"{measure.name}-all-cases", _overview_title(compared, quantity_words), axis, words, rows, drawn, note
+    )
     groups = [
         RatioFigure(_name(measure, str(title[0])), str(title[0]), axis, words, list(_rows(compared, rows)), rows)
         for title, rows in frame.group_by("title", maintain_order=True)
@@ -138,8 +140,8 @@ def _name(measure: Measure, title: str) -> str:
     return f"{measure.name}-{re.sub(r'[^a-z0-9]+', '-', title.lower().replace(',', '')).strip('-')}"
 
 
-def _overview_title(compared: RunComparison, of: str) -> str:
-    what = capital(of)
+def _overview_title(compared: RunComparison, quantity_words: str) -> str:
+    what = capital(quantity_words)
     if len(compared.others) == 1:
         return f"{what} of {compared.others[0].side.letter} over {compared.first.letter}"
     return f"{what} of each run over {compared.first.letter}"

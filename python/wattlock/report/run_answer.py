@@ -98,16 +98,16 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
         return ["No two ciphers of this run could be ranked."]
     ranked = answered_rows(estimates, ranking)
     several = ranked["provider"].n_unique() > 1
-    of = f"{ranked.height} {'ciphers' if group['ciphers'] == ranked.height else 'implementations'}"
+    of_what = f"{ranked.height} {'ciphers' if group['ciphers'] == ranked.height else 'implementations'}"
     what = f"For {doing(group)},"
     kinds = ranked["energy_evidence"].drop_nulls().unique().to_list()
     sentences = []
     least = _least_joules(ranked)
     if least is not None:
-        sentences.append(f"{what} {_name(least, several)} takes the least energy of {of}: {_energy(least)}.")
+        sentences.append(f"{what} {_name(least, several)} takes the least energy of {of_what}: {_energy(least)}.")
         what = "In time"
         ranked = ranked.with_columns(pl.lit(None, pl.Float64).alias(name) for name in JOULES)
-    sentences.append(_cheapest(what, ranked, several=several, of=of))
+    sentences.append(_cheapest(what, ranked, several=several, quantity_words=of_what))
     worst = ranked.row(-1, named=True)
     if ranked.height > 1 and worst["tie_group"] != 1:
         sentences.append(_most_expensive(worst, several))
@@ -130,7 +130,7 @@ def _least_joules(ranked: pl.DataFrame) -> Row | None:
     return least if is_below else None
 
 
-def _cheapest(what: str, ranked: pl.DataFrame, *, several: bool, of: str) -> str:
+def _cheapest(what: str, ranked: pl.DataFrame, *, several: bool, quantity_words: str) -> str:
     best = ranked.row(0, named=True)
     tied = [_name(row, several) for row in ranked.filter(pl.col("tie_group") == 1).iter_rows(named=True)]
     cycles = best["cycles_per_byte"], best["cycles_per_byte_low"], best["cycles_per_byte_high"]
@@ -139,8 +139,8 @@ def _cheapest(what: str, ranked: pl.DataFrame, *, several: bool, of: str) -> str
         alone = price or f" at {time(best['time_ns'])} a call"
         return f"{what} {tied[0]} was measured alone{alone}."
     if len(tied) == 1:
-        return f"{what} {tied[0]} is the cheapest of {of}{price}."
-    return f"{what} {listing(tied)} are the cheapest of {of}{price}; they can’t be told apart."
+        return f"{what} {tied[0]} is the cheapest of {quantity_words}{price}."
+    return f"{what} {listing(tied)} are the cheapest of {quantity_words}{price}; they can’t be told apart."
 
 
 def doing(group: Row) -> str:
@@ -209,6 +209,8 @@ def _after_pause(row: Row, *, several: bool) -> str:
     """`aes128-ctr 3.1 times as much (3.0 to 3.2; encrypting 1,500 B)`."""
     ratio = row["ratio"], row["ratio_low"], row["ratio_high"]
     name = f"{row['cipher']} of {row['provider_a']}" if several else row["cipher"]
-    of = f" {size(row['payload_B'])}" if row["payload_B"] else ""
-    what = ", ".join([f"{VERBS.get(row['operation'], row['operation'])}{of}", *departures({**row, "core_class": None})])
+    of_what = f" {size(row['payload_B'])}" if row["payload_B"] else ""
+    what = ", ".join(
+        [f"{VERBS.get(row['operation'], row['operation'])}{of_what}", *departures({**row, "core_class": None})]
+    )
     return f"{name} {estimate(*ratio)} times as much ({interval(*ratio)}; {what})"

@@ -321,7 +321,9 @@ def _summary(run: Result, estimates: pl.DataFrame, card: Device | None, figures:
 
 def _few(sentences: list[str], letters: int = MOST_LETTERS) -> list[str]:
     """The first of some sentences, none longer than some lines."""
-    kept = [one if len(one) <= letters else f"{one[:letters]}…" for one in sentences[:MOST_SENTENCES]]
+    kept = [
+        sentence if len(sentence) <= letters else f"{sentence[:letters]}…" for sentence in sentences[:MOST_SENTENCES]
+    ]
     more = len(sentences) - len(kept)
     return [*kept, *([f"And {more} more, on the page."] if more else [])]
 
@@ -345,8 +347,8 @@ def _head_of_ranking(estimates: pl.DataFrame, ranking: pl.DataFrame) -> str:
 
 def _left_out(run: Result, figures: int) -> str:
     """One line on what the page has beside this, and where."""
-    beside = [f"{figures} figures"] if figures else []
-    beside += ["all rankings"] if run.ranking.height else []
-    beside += [f"the table of {run.estimates.height:,} cases", "the inputs", "the commands that repeat it"]
+    left_out = [f"{figures} figures"] if figures else []
+    left_out += ["all rankings"] if run.ranking.height else []
+    left_out += [f"the table of {run.estimates.height:,} cases", "the inputs", "the commands that repeat it"]
     where = f"in report.html of run {run.id}; wattlock export {run.id} writes the numbers"
-    return f"<p>{text(f'Left out are {formats.listing(beside)}: {where}.')}</p>"
+    return f"<p>{text(f'Left out are {formats.listing(left_out)}: {where}.')}</p>"

@@ -95,12 +95,12 @@ def ranking_tables(ranking: pl.DataFrame, unresolved: Collection[int], first: Ro
 def rests_on(ranked: pl.DataFrame) -> str:
     """The chips of a ranking's numbers: joules first; nothing for a ranking that was not told."""
     kinds = {"Joules": "energy_evidence", "Cycles and time": "time_evidence"}
-    told = [
+    spoken = [
         f"<span>{what} {chips(ranked[name])}</span>"
         for what, name in kinds.items()
         if name in ranked.columns and ranked[name].null_count() < ranked.height
     ]
-    return f'<p class="rests">{" ".join(told)}</p>' if told else ""
+    return f'<p class="rests">{" ".join(spoken)}</p>' if spoken else ""
 
 
 def _heading() -> pl.Expr:
@@ -108,8 +108,8 @@ def _heading() -> pl.Expr:
     does = pl.col("operation").replace(formats.OPERATION_NAMES)
     bare = (pl.col("payload_B") == 0) | pl.col("mode").eq("frame")
     what = pl.when(bare).then(pl.lit("")).when(pl.col("data") == "random")
-    of = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
-    return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), of).alias("heading")
+    of_what = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
+    return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), of_what).alias("heading")
 
 
 def _rank_of_group() -> pl.Expr:
@@ -160,8 +160,8 @@ def _ranked(row: Row, place: str, unresolved: Collection[int], with_joules: bool
     ratio = row["ratio_to_best"], row["ratio_low"], row["ratio_high"]
     is_best = ratio[0] == 1
     joules = tuple(row[name] for name in JOULES) if with_joules else None
-    beside = f"{row['provider']}, unresolved" if row["case"] in unresolved else row["provider"]
-    name = f'{text(row["cipher"])} <span class="quiet">{text(beside)}</span>'
+    detail = f"{row['provider']}, unresolved" if row["case"] in unresolved else row["provider"]
+    name = f'{text(row["cipher"])} <span class="quiet">{text(detail)}</span>'
     numbers = [place]
     numbers += [formats.estimate(*joules), formats.interval(*joules)] if joules else []
     numbers += [formats.estimate(*cost), formats.interval(*cost)]
@@ -485,8 +485,10 @@ def core_class_section(run: Result) -> str:
         f"own, by its own canary and its own self-checks. A ratio is that of a case to the same case on the {first} "
         "cores, with its 95 % interval. Cycles of two kinds of core are not alike, and so times are compared.",
     ]
-    said = [sentence for name in cores.names[1:] for measure in measures for sentence in _said(cores, name, measure)]
-    parts = [paragraphs([*said, *about]), facts(_clocks(run))]
+    sentences = [
+        sentence for name in cores.names[1:] for measure in measures for sentence in _said(cores, name, measure)
+    ]
+    parts = [paragraphs([*sentences, *about]), facts(_clocks(run))]
     for name in cores.names[1:]:
         figures = "".join(_cores_figure(cores, name, measure) for measure in measures)
         heading = f"{name.capitalize()} cores beside {cores.names[0]} ones"
