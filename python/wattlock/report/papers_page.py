@@ -159,8 +159,9 @@ def _answer(run: JudgedRuns, judgements: Sequence[Judgement]) -> str:
     number = counts(judgements)
     lead = (
         f"Of {len(judgements)} claims {number['reproduced']} are reproduced and {number['not reproduced']} are not; "
-        f"{number['depends on the implementation']} depend on the implementation; a model explains {number['explained']} and "
-        f"{number['not explained']} not; {number['inconclusive']} are inconclusive and {number['not tested']} not tested."
+        f"{number['depends on the implementation']} depend on the implementation; a model explains "
+        f"{number['explained']} and {number['not explained']} not; {number['inconclusive']} are inconclusive and "
+        f"{number['not tested']} not tested."
     )
     findings = [finding.answers for judgement in judgements for finding in judgement.findings]
     split = "A claim on ciphers is judged by software of the papers’ era. " + " ".join(
