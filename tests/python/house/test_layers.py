@@ -155,7 +155,7 @@ def test_a_device_comes_in_from_outside() -> None:
     }
     found = {path for path, source in outside.items() if names_this_machine(source)}
     # The calls of a notebook, which have a default, and where the device of a verb comes in.
-    assert found == {"run/begin.py", "papers/material.py", "advise/answer.py", "cli/options.py"}
+    assert found == {"notebook.py", "run/begin.py", "papers/material.py", "advise/answer.py", "cli/options.py"}
     assert not any(
         name.startswith("wattlock.targets.local") for text in outside.values() for name in imports(ast.parse(text))
     )
