@@ -1,4 +1,9 @@
-"""The papers' exhibits on a page: a panel of numbers in, a figure with its table out; drawings as SVG."""
+"""The papers' exhibits: a panel of numbers in, a chart with its table out; drawings as SVG.
+
+What a chart draws of ours rests on one kind of evidence; its title says which where it is not measured. The paper's own
+numbers are marks apart, in one colour and shape on every chart, and the legend says where each stands. A logarithmic
+axis says so.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +38,16 @@ def figure(panel: Panel, pen: Pen) -> str:
     )
 
 
-def drawing(of: Diagram) -> str:
+def drawing(diagram: Diagram) -> str:
     """A diagram as SVG, the bitmap as an image."""
-    data: Mapping[str, Any] = of.data
-    if of.kind == "exchange":
+    data: Mapping[str, Any] = diagram.data
+    if diagram.kind == "exchange":
         return drawings.exchange(data["title"], data["parties"], data["messages"])
-    if of.kind == "taxonomy":
+    if diagram.kind == "taxonomy":
         return drawings.taxonomy(data["rows"])
-    if of.kind == "features":
+    if diagram.kind == "features":
         return drawings.feature_model(data["features"])
-    if of.kind == "loop":
+    if diagram.kind == "loop":
         return drawings.loop(data["title"], data["steps"], data["question"], data["back_to"])
     shown = base64.b64encode(bitmap(data["side_px"])).decode()
     side = data["side_px"]
@@ -50,9 +55,9 @@ def drawing(of: Diagram) -> str:
     return f'<img class="bitmap" alt="{words}" width="{side}" height="{side}" src="data:image/png;base64,{shown}">'
 
 
-def caption(of: Diagram) -> str:
+def caption(diagram: Diagram) -> str:
     """The title of a drawing where it has one of its own."""
-    return str(of.data.get("title", ""))
+    return str(diagram.data.get("title", ""))
 
 
 def bitmap(side_px: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The figures of a run's report as files."""
+"""Figures as files: those of a run's report, of the papers' exhibits and of a comparison, each with its numbers."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def _figures(shown: Sequence[DrawnExhibit]) -> Iterator[FigureFile]:
             yield FigureFile(one.exhibit.id if number_of == 1 else f"{one.exhibit.id}-{number_of}", svg, rows)
 
 
-def _parts(one: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
-    for panel in one.panels:
+def _parts(exhibit: DrawnExhibit) -> Iterator[tuple[str, pl.DataFrame]]:
+    for panel in exhibit.panels:
         yield _svg(panel), panel.drawn
-    for of in one.drawings:
-        yield _drawn(of), _rows(of)
+    for diagram in exhibit.drawings:
+        yield _drawn(diagram), _rows(diagram)
 
 
 def _svg(panel: Panel) -> str:
@@ -116,10 +116,10 @@ def _table(panel: Panel) -> alt.Chart:
     return table.encode(x=x, y=y, text="words:N").properties(**size)
 
 
-def _drawn(of: Diagram) -> str:
-    if of.kind != "bitmap":
-        return standalone(drawing(of))
-    side = of.data["side_px"]
+def _drawn(diagram: Diagram) -> str:
+    if diagram.kind != "bitmap":
+        return standalone(drawing(diagram))
+    side = diagram.data["side_px"]
     shown = base64.b64encode(bitmap(side)).decode()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}">'
@@ -127,21 +127,24 @@ def _drawn(of: Diagram) -> str:
     )
 
 
-def _rows(of: Diagram) -> pl.DataFrame:
+def _rows(diagram: Diagram) -> pl.DataFrame:
     """What a drawing shows, as rows."""
-    if of.kind == "exchange":
-        parties = of.data["parties"]
-        formatted = [{**one, "from": parties[one["from"]], "title": of.data["title"]} for one in of.data["messages"]]
+    data = diagram.data
+    if diagram.kind == "exchange":
+        parties = data["parties"]
+        formatted = [
+            {**message, "from": parties[message["from"]], "title": data["title"]} for message in data["messages"]
+        ]
         return pl.DataFrame(formatted, infer_schema_length=None)
-    if of.kind == "taxonomy":
+    if diagram.kind == "taxonomy":
         columns = ("heading", "class", "family")
-        rows = [(heading, name, family) for heading, name, found in classified(of.data["rows"]) for family in found]
+        rows = [(heading, name, family) for heading, name, found in classified(data["rows"]) for family in found]
         return pl.DataFrame(rows, schema=columns, orient="row")
-    if of.kind == "features":
-        return pl.DataFrame(of.data["features"])
-    if of.kind == "loop":
-        return pl.DataFrame({"step": of.data["steps"]})
-    return pl.DataFrame({"width_px": [of.data["side_px"]], "height_px": [of.data["side_px"]]})
+    if diagram.kind == "features":
+        return pl.DataFrame(data["features"])
+    if diagram.kind == "loop":
+        return pl.DataFrame({"step": data["steps"]})
+    return pl.DataFrame({"width_px": [data["side_px"]], "height_px": [data["side_px"]]})
 
 
 COMPARED_PX = 600
