@@ -23,9 +23,8 @@ from wattlock.lab.entry import WITH_NUMBER
 from wattlock.lab.layout import also, choice, counted, moment, page, section
 from wattlock.report import formats
 from wattlock.report.compared import MOST_SIDES
-from wattlock.report.drawings import ratio_words
+from wattlock.report.drawings import RunPoint, cost_over_runs, ratio_words
 from wattlock.report.html import EVIDENCE_SHAPES, INVALID, cell, chip, facts, folded, paragraphs, table, text
-from wattlock.report.over_time import Point, picture
 
 HERE = "/devices"
 LATEST = 3
@@ -305,9 +304,9 @@ def _told(shown: Series) -> str:
 
 def _figure(shown: Series) -> str:
     rows = list(shown.points.iter_rows(named=True))
-    points = [Point(_day(row["created"]), *(_end(row, name) for name in ("cost", "low", "high"))) for row in rows]
+    points = [RunPoint(_day(row["created"]), *(_end(row, name) for name in ("cost", "low", "high"))) for row in rows]
     title = UNITS[rows[0]["quantity"]].capitalize()
-    drawn = [picture(points, shown.changes, title, width_px) for width_px in (720, 360)]
+    drawn = [cost_over_runs(points, shown.changes, title, width_px) for width_px in (720, 360)]
     caption = (
         f"<figcaption><strong>What it costs in each run {chip(shown.evidence)}</strong> "
         '<span class="quiet">A dot is a run, the bar through it its 95 % interval; a line is the mean between changes, '

@@ -1,4 +1,8 @@
-"""Axes: the levels of a factor; of logarithmic ones ends and ticks, and where labels go that would cover each other."""
+"""The one engine of charts: Vega-Lite by Altair, made SVG by vl-convert for pages and for files; no page runs it.
+
+Below it what all charts share, logarithmic axes and labels that don't cover each other, and the charts of one call:
+a battery's level, days of an answer, packets of a capture.
+"""
 
 from __future__ import annotations
 
@@ -280,10 +284,10 @@ class FigureFile(NamedTuple):
     rows: pl.DataFrame
 
 
-def write_figures(folder: Path, figures: Iterable[FigureFile], of_run: str = "") -> int:
+def write_figures(folder: Path, figures: Iterable[FigureFile], run: str = "") -> int:
     """Writes each figure into `folder` as NAME.png, .svg, .pdf and .csv, over what is there; gives how many files.
 
-    * `of_run`: the run, whose name then stands before that of the figure: RUN--NAME.png.
+    * `run`: its id, whose name then stands before that of the figure: RUN--NAME.png.
 
     Raises InputError where the folder can't be written.
     """
@@ -295,7 +299,7 @@ def write_figures(folder: Path, figures: Iterable[FigureFile], of_run: str = "")
     except OSError as error:
         raise InputError(f"--export {folder}: {error.strerror}", hint="name a folder that can be written") from error
     for figure in figures:
-        name = f"{of_run}--{figure.name}" if of_run else figure.name
+        name = f"{run}--{figure.name}" if run else figure.name
         content: dict[str, str | bytes] = {
             "svg": figure.svg,
             "png": vl_convert.svg_to_png(figure.svg, scale=FILE_SHARPNESS),

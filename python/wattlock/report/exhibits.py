@@ -1,4 +1,9 @@
-"""The papers' exhibits on a page: a panel of numbers in, a figure with its table out; drawings as SVG."""
+"""The papers' exhibits: a panel of numbers in, a chart with its table out; drawings as SVG.
+
+What a chart draws of ours rests on one kind of evidence; its title says which where it is not measured. The paper's own
+numbers are marks apart, in one colour and shape on every chart, and the legend says where each stands. A logarithmic
+axis says so.
+"""
 
 from __future__ import annotations
 

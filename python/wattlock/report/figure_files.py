@@ -1,4 +1,4 @@
-"""The figures of a run's report as files."""
+"""Figures as files: those of a run's report, of the papers' exhibits and of a comparison, each with its numbers."""
 
 from __future__ import annotations
 
@@ -129,24 +129,22 @@ def _drawn(diagram: Diagram) -> str:
 
 def _rows(diagram: Diagram) -> pl.DataFrame:
     """What a drawing shows, as rows."""
+    data = diagram.data
     if diagram.kind == "exchange":
-        parties = diagram.data["parties"]
+        parties = data["parties"]
         formatted = [
-            {**message, "from": parties[message["from"]], "title": diagram.data["title"]}
-            for message in diagram.data["messages"]
+            {**message, "from": parties[message["from"]], "title": data["title"]} for message in data["messages"]
         ]
         return pl.DataFrame(formatted, infer_schema_length=None)
     if diagram.kind == "taxonomy":
         columns = ("heading", "class", "family")
-        rows = [
-            (heading, name, family) for heading, name, found in classified(diagram.data["rows"]) for family in found
-        ]
+        rows = [(heading, name, family) for heading, name, found in classified(data["rows"]) for family in found]
         return pl.DataFrame(rows, schema=columns, orient="row")
     if diagram.kind == "features":
-        return pl.DataFrame(diagram.data["features"])
+        return pl.DataFrame(data["features"])
     if diagram.kind == "loop":
-        return pl.DataFrame({"step": diagram.data["steps"]})
-    return pl.DataFrame({"width_px": [diagram.data["side_px"]], "height_px": [diagram.data["side_px"]]})
+        return pl.DataFrame({"step": data["steps"]})
+    return pl.DataFrame({"width_px": [data["side_px"]], "height_px": [data["side_px"]]})
 
 
 COMPARED_PX = 600

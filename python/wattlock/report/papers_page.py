@@ -1,4 +1,4 @@
-"""The page of the five papers: verdicts first, then a chapter a paper, in one file that works offline."""
+"""The page of the five papers: nine answers, every claim in a table, a chapter a paper, in one offline file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smaller tables of the page: ranking, checks, inputs, what is not resolved, the numbers behind a figure."""
+"""The tables of a run's page: checks, inputs, ranking, every case; and its sections on a battery and kinds of core."""
 
 from __future__ import annotations
 

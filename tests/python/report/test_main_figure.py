@@ -12,7 +12,7 @@ from wattlock.energy.device_cards import Device
 from wattlock.report.charts import Pen
 from wattlock.report.formats import estimate, interval
 from wattlock.report.html import DARK, EVIDENCE_SHAPES, LIGHT, chip, chips, stylesheet
-from wattlock.report.main_figure import MOST, chosen, drawn_figure, main_figure
+from wattlock.report.main_figure import MOST, MOST_TICKS, _ticks, chosen, drawn_figure, main_figure
 from wattlock.report.run_answer import answer
 from wattlock.report.run_page import write_report
 from wattlock.report.run_tables import cases_table, discharge_section
@@ -187,3 +187,10 @@ def test_the_levels_of_a_battery_and_its_joules_carry_their_chip() -> None:
     caption = section[section.index("<figcaption>") : section.index("</figcaption>")]
     assert chip("measured") in caption
     assert f"Joules {chip('measured')}" in section[: section.index("<figcaption>")]
+
+
+def test_the_step_is_the_least_of_1_2_and_5_that_leaves_room() -> None:
+    for share, step in ((0.9, 1), (1.6, 2), (2.5, 5), (5.5, 10)):
+        most = share * MOST_TICKS
+        drawn = re.findall(r">([\d,.]+)</text>", _ticks(most, 0.0, 1.0, 10.0, ""))
+        assert [float(tick) for tick in drawn] == [place * step for place in range(int(most / step) + 1)], share
