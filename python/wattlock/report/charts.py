@@ -6,10 +6,15 @@ a battery's level, days of an answer, packets of a capture.
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,13 +29,17 @@ from wattlock.report.evidence import NothingToDraw, one_evidence
 from wattlock.report.formats import capital
 from wattlock.report.html import CATEGORY, FONT, LIGHT, colour, opening, text
 from wattlock.report.written import csv_text
-from wattlock.store.disk import write_out
+from wattlock.store.disk import cache_folder, write_out, write_whole
 from wattlock.text import harmless
 
 # To hold each part of a chart to Vega-Lite's schema as it is made takes a quarter of a report's time. Tests do it.
 schemapi.disable_debug_mode()
 
 Bounds = tuple[float, float]
+SUM_B = 64
+"""Letters of the sum that a kept chart begins with."""
+MOST_KEPT = 1000
+"""Charts in the cache, some 20 kB each; above it the older half leaves."""
 CHART_PX = 420
 """As wide a chart is drawn on a page: a phone shrinks it a little, a screen widens it a little."""
 PADDING_PX = {"left": 12, "right": 8, "top": 4, "bottom": 4}
@@ -149,7 +158,10 @@ class Pen:
         self._drawn: list[tuple[str, str, Future[str]]] = []
 
     def start(self) -> None:
-        """Starts the engine, which takes half a second, before there is a chart."""
+        """Starts the engine, which takes half a second, before there is a chart; not where charts are kept."""
+        with suppress(OSError, RuntimeError):
+            if _cache().is_dir():
+                return
         self._engine.submit(_svg, {"data": {"values": []}, "mark": "point"})
 
     def draw(self, chart: alt.LayerChart | alt.Chart, name: str) -> str:
@@ -165,9 +177,41 @@ class Pen:
 
 
 def _svg(drawn: dict[str, Any]) -> str:
+    """The engine's SVG of a chart, which is the same each time and so kept in this user's cache."""
+    place = None
+    with suppress(OSError, RuntimeError):  # no home, nothing to be read there
+        place = _cache() / sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
+        if kept := _kept(place):
+            return kept
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(drawn))
+    made = str(vl_convert.vegalite_to_svg(drawn))
+    if place:
+        with suppress(OSError):  # a full disk
+            _keep(place, made)
+    return made
+
+
+def _cache() -> Path:
+    return cache_folder() / "charts" / version("vl-convert-python")
+
+
+def _kept(place: Path) -> str | None:
+    """What was kept: this user's own file, whole by the sum that it begins with."""
+    if not place.is_file():
+        return None
+    octets = place.read_bytes()
+    is_whole = octets[:SUM_B].decode("latin-1") == sha256(octets[SUM_B:]).hexdigest()
+    return octets[SUM_B:].decode() if is_whole and place.stat().st_uid == os.getuid() else None
+
+
+def _keep(place: Path, made: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(place, [sha256(made.encode()).hexdigest().encode(), made.encode()])
+    known = list(place.parent.iterdir())
+    if len(known) > MOST_KEPT:
+        for old in sorted(known, key=lambda path: path.stat().st_mtime)[: -MOST_KEPT // 2]:
+            old.unlink(missing_ok=True)
 
 
 def _sized(chart: alt.LayerChart | alt.Chart) -> alt.LayerChart | alt.Chart:
