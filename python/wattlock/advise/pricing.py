@@ -164,7 +164,7 @@ def _one(several: Sequence[CipherCost]) -> CipherCost:
     weights = np.array([max(cost.log_sigma, LEAST_SIGMA) ** -2.0 for cost in alike])
 
     def mean(values: Sequence[Sequence[float]]) -> list[float]:
-        return [float(mean) for mean in np.exp(weights @ np.log(np.asarray(values)) / weights.sum())]
+        return [float(value) for value in np.exp(weights @ np.log(np.asarray(values)) / weights.sum())]
 
     seal_J = mean([cost.seal_J for cost in alike])
     return narrowest._replace(
@@ -265,7 +265,7 @@ def operation(message: CostedMessage) -> str:
 
 
 def rows(priced: DeviceCosts, question: Question, *, slower: bool = False) -> list[dict[str, str]]:
-    """The same as a table for eyes, ciphers of one code in one row, `url` last; none where a run says the costs.
+    """All costs as a table for eyes, ciphers of one code in one row, `url` last; none where a run says the costs.
 
     * `slower`: whether code is shown too of which a faster one is known.
     """
@@ -354,7 +354,7 @@ def _least(costs: list[CipherCost], cipher: str, kind: Kind, message: CostedMess
 
 
 def by_code_rows(priced: DeviceCosts, question: Question) -> list[dict[str, str]]:
-    """The same as a table for eyes."""
+    """The costs by code as a table for eyes."""
     found = []
     for row in by_code(priced, question):
         cells = {"cipher": row["cipher"]}

@@ -1,4 +1,4 @@
-"""The pages for who keeps the lab: its audit log, and its tokens without what lets in."""
+"""The audit log, its writer `Audit` and its page, and the page of tokens without what lets in."""
 
 from __future__ import annotations
 

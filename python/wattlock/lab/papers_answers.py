@@ -36,7 +36,7 @@ AGAIN_s = 3_600.0
 """After so long what took too long is tried again: the host may have been busy."""
 _turn = threading.Lock()
 _again: dict[str, float] = {}
-"""When that is, by the key of the answers."""
+"""When each is tried again, by the key of the answers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _by_device(runs: Sequence[RunRow]) -> list[list[RunRow]]:
         if run.is_counted or run.reasons or run.evidence != "measured":
             continue
         run_group = found.setdefault(run.device, [])
-        is_another = run.study not in {run.study for run in run_group}
+        is_another = run.study not in {earlier.study for earlier in run_group}
         if not run_group or (
             is_another and run.probe_sha256 == run_group[0].probe_sha256 and len(run_group) < MOST_RUNS
         ):
@@ -127,8 +127,8 @@ def main(runs: Sequence[str]) -> dict[str, Any]:
     rows = []
     for headline in headlines(judgements):
         answer = headline.answer
-        answered = (answer.word, answer.sentence, answer.kind) if answer else ("", "", "")
-        rows.append(dict(zip(FIELDS, (headline.question, *answered, headline.needs, headline.command), strict=True)))
+        fields = (answer.word, answer.sentence, answer.kind) if answer else ("", "", "")
+        rows.append(dict(zip(FIELDS, (headline.question, *fields, headline.needs, headline.command), strict=True)))
     return {"answers": rows}
 
 

@@ -49,7 +49,7 @@ def usual_mode(estimates: pl.DataFrame) -> str:
 
 
 def answered_group(estimates: pl.DataFrame, ranking: pl.DataFrame) -> Row | None:
-    """The ranked group that answers first, by the names of `ranking.GROUP`.
+    """The ranked group that answers first, by the names of `analysis.comparison.GROUP`.
 
     Encryption of the usual packet in the usual mode where it has several ciphers, else the group of most ciphers.
     """

@@ -77,7 +77,7 @@ def apply(root: Path, knob: Knob, kept: Path) -> list[RefusedSetting]:
         for setting in knob.settings
         if (why := _write(root / setting.file, setting.wanted)) is not None
     ]
-    unchanged = {knob.file for knob in refused} - before.keys()
+    unchanged = {setting.file for setting in refused} - before.keys()
     if unchanged:
         _write_kept(kept, {file: entry for file, entry in read_kept(kept).items() if file not in unchanged})
     return refused
@@ -98,7 +98,7 @@ def restore(root: Path, kept: Path) -> tuple[list[Setting], list[RefusedSetting]
             refused.append(RefusedSetting(file, why))
         else:
             back.append(Setting(file, str(now), entry["was"]))
-    left = {knob.file for knob in refused}
+    left = {setting.file for setting in refused}
     if left:
         _write_kept(kept, {file: entry for file, entry in entries.items() if file in left})
     else:

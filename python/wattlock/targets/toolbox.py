@@ -123,18 +123,18 @@ MEANING: dict[int, type[WattlockError]] = {
     11: InputError,
     12: InputError,
 }
-"""What an exit code of `wattlock-net transfer` means here; any other is the probe's own trouble."""
+"""What an exit code of `wattlock-net transfer` means here; any other is the program's own trouble."""
 
 FAREWELL_s = 5.0
 
 
 def carry_out(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
-    """Run one side of a transfer to its end; the probe's words go to standard error as they come.
+    """Run one side of a transfer to its end; the program's words go to standard error as they come.
 
-    * `words`: the arguments behind `wattlock-net transfer`. Standard input is the probe's: a token may come by it.
+    * `words`: the arguments behind `wattlock-net transfer`. Standard input is the program's: a token may come by it.
     * Returns the rows of the files that arrived, and the error that ended it, if any.
 
-    Raises ProbeError where the probe can't be started.
+    Raises ProbeError where the program can't be started.
     """
     written: list[str] = []
     side, *rest = words
@@ -218,6 +218,6 @@ def _pass_on(words: IO[bytes], written: list[str]) -> None:
 
 def _error(code: int, written: Sequence[str]) -> WattlockError:
     described = {kind: text for kind, _, text in (line.partition(": ") for line in written)}
-    message = described.get("error", f"the probe ended with exit code {code}")
+    message = described.get("error", f"wattlock-net ended with exit code {code}")
     hint = described.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
     return MEANING.get(code, ProbeError)(message, hint=hint)

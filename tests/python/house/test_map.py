@@ -42,6 +42,12 @@ def test_the_map_has_the_rooms_in_the_order_of_the_law_and_a_row_for_each_that_i
     assert list(rows(PYTHON)) == there
 
 
+@pytest.mark.parametrize("room", [room for room in ROOMS if (PACKAGE / room).is_dir()])
+def test_a_room_has_the_files_that_its_row_names(room: str) -> None:
+    there = {path.stem for path in (PACKAGE / room).rglob("*")}
+    assert [name for name in re.findall(r"`([a-z_]+)`", rows(PYTHON)[room][0]) if name not in there] == []
+
+
 def test_a_walk_leads_through_functions_that_are_there() -> None:
     steps = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w+)?(?:\.[a-z_]+)?)`", WALKS))
     named = {step for step in steps if step.partition(".")[0] in ROOMS}

@@ -105,7 +105,7 @@ class Queue:
 
         * `batch`: common to jobs that are set beside each other. `token`: the id of who asked.
 
-        Raises InputError where there is no such study: files of the lab's host are not for who asks; Full.
+        Raises InputError where there is no such study: files of the lab's host are not for who asks; QueueFull.
         """
         refuse_unknown(study)
         self.refuse_full(1, token)
@@ -124,7 +124,7 @@ class Queue:
             return job.number
 
     def refuse_full(self, more: int, token: str | None) -> None:
-        """Raises Full where so many more jobs would be too many open ones, of all or of who asks."""
+        """Raises QueueFull where so many more jobs would be too many open ones, of all or of who asks."""
         open_ = select(func.count()).select_from(Job).where(Job.state.in_(OPEN))
         with session(self.engine) as opened:
             of_all = opened.scalar(open_) or 0
