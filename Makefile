@@ -140,7 +140,7 @@ tally: dev tally-models ## all of the experimental link: lints, tests, models, t
 		else echo "skipped: the Rust target $$target is missing; get it with \`rustup target add $$target\`"; fi; \
 	done
 	@if cargo deny --version >/dev/null 2>&1; then \
-		cargo deny --locked --manifest-path $(TALLY)/Cargo.toml check -A license-not-encountered bans licenses sources; \
+		cargo deny --locked --manifest-path $(TALLY)/Cargo.toml --exclude wattlock-tally-fuzz check -A license-not-encountered bans licenses sources; \
 	else echo "skipped: cargo-deny is missing, so licences stay unchecked; get it with \`cargo install --locked cargo-deny\`"; fi
 	$(SHARED) $(VENV)/bin/python -m pytest -p no:cacheprovider $(TALLY)/tests
 	cd $(TALLY)/fuzz && $(SHARED) FUZZ_SECONDS=$${FUZZ_SECONDS:-60} cargo run --quiet --profile fuzz --locked
