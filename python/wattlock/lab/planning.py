@@ -43,7 +43,7 @@ def plan(
     Raises InputError and EvidenceError as `wattlock advise` does.
     """
     given = {
-        "asked": dataclasses.asdict(request),
+        "request": dataclasses.asdict(request),
         "stations": [station._asdict() for station in stations],
         "machine": machine,
         "within": within_percent / 100,
