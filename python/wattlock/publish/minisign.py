@@ -93,7 +93,8 @@ class PublicKey:
 
     def file(self) -> str:
         """The key as a file."""
-        return f"{UNTRUSTED}minisign public key {self.id}\n{self.line}\n"
+        # minisign writes its number without leading zeros.
+        return f"{UNTRUSTED}minisign public key {self.id.lstrip('0') or 0}\n{self.line}\n"
 
     def verify(self, path: Path, signature: str) -> str:
         """Gives the trusted comment of a file's signature.

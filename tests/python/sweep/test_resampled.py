@@ -44,7 +44,7 @@ def test_of_several_runs_each_has_its_own_cases_and_none_is_there_twice(
 ) -> None:
     other = tmp_path / "other"
     shutil.copytree(MEASURED, other)
-    batches = pl.read_parquet(other / run_folder.BATCHES).filter(pl.col("cell") != 4)
+    batches = pl.read_parquet(other / run_folder.BATCHES).filter(pl.col("case") != 4)
     batches.write_parquet(other / run_folder.BATCHES)
     run_folder.write_sums(other)
     runs = [str(one) for one in (MEASURED, other)]
