@@ -83,7 +83,7 @@ class PublicKey:
 
     @property
     def id(self) -> str:
-        """The number as minisign prints it."""
+        """The number in hexadecimal, 16 digits."""
         return _id(self.number)
 
     @property

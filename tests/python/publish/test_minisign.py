@@ -169,3 +169,10 @@ def test_the_hash_of_a_signed_file_does_not_pass_as_a_file_that_was_signed(messa
 
 def test_a_signature_with_the_line_ends_of_windows_holds(message: Path, key: SecretKey) -> None:
     assert key.public.verify(message, "\r\n".join(signed(message, key, "far").splitlines())) == "far"
+
+
+def test_a_keys_number_stands_in_its_file_without_leading_zeros() -> None:
+    key = PublicKey(number=(0x0ADD95654FA8D254).to_bytes(8, "little"), key=bytes(32))
+    assert key.id == "0ADD95654FA8D254"
+    assert key.file().splitlines()[0] == "untrusted comment: minisign public key ADD95654FA8D254"
+    assert PublicKey.parse(key.file(), named="m.pub") == key
