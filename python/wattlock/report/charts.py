@@ -124,8 +124,8 @@ def discharge(curves: pl.DataFrame) -> alt.LayerChart:
     """
     kind = one_evidence(curves, "evidence")
     sizes = curves["payload_B"].drop_nulls().unique().to_list()
-    of_what = f" on {sizes[0]:,} B" if len(sizes) == 1 else ""
-    operations = alt.X("operations:Q", title=f"operations{of_what} ({kind})", scale=alt.Scale(zero=True))
+    sizes_words = f" on {sizes[0]:,} B" if len(sizes) == 1 else ""
+    operations = alt.X("operations:Q", title=f"operations{sizes_words} ({kind})", scale=alt.Scale(zero=True))
     axis = alt.Axis(title="charge left, %", titleY=-12)
     level = alt.Y("level_percent:Q", axis=axis, scale=alt.Scale(domain=[0, 100]))
     # Vega names 30 lines and leaves the others out; all are named, in as many columns as the height asks for.

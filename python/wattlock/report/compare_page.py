@@ -305,8 +305,8 @@ def _case_row(other: Against, row: Row, group: str, *, several: bool, has_joules
     parts += [*_ratio_cells(row, "ratio"), _verdict_cell(row["verdict"])]
     parts += [_cost(row, "a"), _cost(row, "b"), cell(_libraries(row))]
     parts.append(f'<td class="reason">{text(row["reason"])}</td>' if row["reason"] else "<td></td>")
-    of_what = f' data-group="{text(group)}"' if group else ""
-    return f'<tr data-state="{text(row["verdict"])}"{of_what}>{"".join(parts)}</tr>'
+    group_attribute = f' data-group="{text(group)}"' if group else ""
+    return f'<tr data-state="{text(row["verdict"])}"{group_attribute}>{"".join(parts)}</tr>'
 
 
 def _ratio_cells(row: Row, name: str) -> list[str]:
@@ -407,10 +407,10 @@ def _order(compared: RunComparison, frame: pl.DataFrame, measure: Measure) -> li
         return [f"None of the runs is shown to differ from {compared.first.spoken}."]
     medians = dict(shared.group_by("letter").agg(pl.col("ratio").median()).iter_rows()) | {compared.first.letter: 1.0}
     cases = case_count(shared)
-    of_what = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
+    cases_words = f"the {cases} cases that all have" if cases > 1 else "the case that all have"
     same = compared.smallest
     if all(abs(math.log(median)) <= math.log1p(same) for median in medians.values()):
-        return [f"At the median of {of_what}, no run differs from another by more than {percent(same, 2)}."]
+        return [f"At the median of {cases_words}, no run differs from another by more than {percent(same, 2)}."]
     names = {side.letter: side.brief for side in compared.sides}
     ordered = sorted(medians, key=lambda letter: (medians[letter], letter))
     spoken = [
@@ -419,7 +419,7 @@ def _order(compared: RunComparison, frame: pl.DataFrame, measure: Measure) -> li
     what = "least energy" if measure is ENERGY else "fastest"
     return [
         f"From the {what} on: {listing(spoken)}; in brackets the median ratio "
-        f"to {compared.first.letter} over {of_what}. "
+        f"to {compared.first.letter} over {cases_words}. "
         f"Medians that differ by less than {percent(same, 2)} are no order."
     ]
 
@@ -570,8 +570,10 @@ def _answer_compare_orders(compared: RunComparison, answer: Group | None) -> str
         cheapest.setdefault(_first(like(own_groups, answer) or answer), []).append(side.name)
     lead = "; ".join(f"{ciphers} on {formats.listing(names)}" for ciphers, names in cheapest.items())
     counts = {len(found.ordered) for side_groups in compared.groups if (found := like(side_groups, answer)) is not None}
-    of_what = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
-    return _answered(f"Cheapest{of_what} to {answer.does}: {lead}.", _order_figure(compared, answer), compared.kinds)
+    cases_words = "" if counts == {len(answer.rows)} else f" of the {len(answer.rows)} cases that every run has"
+    return _answered(
+        f"Cheapest{cases_words} to {answer.does}: {lead}.", _order_figure(compared, answer), compared.kinds
+    )
 
 
 def _of_one_cipher(sides: Sequence[LetteredRun], shared: Sequence[Sequence[Group]]) -> Iterator[str]:
@@ -660,21 +662,21 @@ def _said_of_counts(first: str, other: str, rows: pl.DataFrame, kinds: Sequence[
     if counted.is_empty():
         return f"No case of {other} has its like in {first}."
     more, less = counted.filter(pl.col("ratio") > 1).height, counted.filter(pl.col("ratio") < 1).height
-    of_what = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
+    counted_things = cycles_of(kinds) if counted["quantity"][0] == "cycles" else "instructions"
     if not more + less:
-        return f"{other} takes as many {of_what} as {first} in all {counted.height} cases."
+        return f"{other} takes as many {counted_things} as {first} in all {counted.height} cases."
     apart = counted.with_columns(apart=pl.col("ratio").log().abs()).sort("apart", descending=True).row(0, named=True)
     most = f"{formats.percent(abs(apart['ratio'] - 1))} {'more' if apart['ratio'] > 1 else 'fewer'}"
     where = f"{cipher_title(apart['cipher'])}, {case_words(apart)}"
     undecided = counted.filter((pl.col("verdict") == "undecided") & (pl.col("ratio") != 1)).height
     if counted.height == 1:
         within = f" That lies within {within_of(kinds)}." if undecided else ""
-        return f"In the case that both have ({where}) {other} takes {most} {of_what} than {first}.{within}"
+        return f"In the case that both have ({where}) {other} takes {most} {counted_things} than {first}.{within}"
     alike = counted.height - more - less
     found = {
-        f"more {of_what} than {first}": more,
-        f"fewer {of_what} than {first}": less,
-        f"as many {of_what} as {first}": alike,
+        f"more {counted_things} than {first}": more,
+        f"fewer {counted_things} than {first}": less,
+        f"as many {counted_things} as {first}": alike,
     }
     spoken = formats.listing([f"{words} in {count}" for words, count in found.items() if count])
     if counted.height in (more, less):

@@ -340,14 +340,12 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
     group = answering(groups)
     if group is None:
         return
-    of_what = unit_words(group)
+    unit = unit_words(group)
     drawn = tuple(_bar(row, (group.unit, f"{group.unit}_low", f"{group.unit}_high"), 4, group) for row in group.ordered)
     lines = f"Lines: {group.within}." if any(bar.low is not None for bar in drawn) else ""
     yield (
         ANSWER,
-        MainFigure(
-            f"{formats.capital(of_what)} to {group.does}", f"{of_what} a message", group.evidence, drawn, "", lines
-        ),
+        MainFigure(f"{formats.capital(unit)} to {group.does}", f"{unit} a message", group.evidence, drawn, "", lines),
     )
     valued = sorted(
         (row for row in group.rows if row.get("energy_uJ") is not None), key=lambda row: float(row["energy_uJ"])

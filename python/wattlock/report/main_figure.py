@@ -83,14 +83,14 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
     if costs.height < 2:
         return None
     costs = costs.sort("value", "cipher", "provider")
-    total, of_what = costs.height, ""
+    total, cases_words = costs.height, ""
     if total > MOST and costs["cipher"].n_unique() > 1:
         costs = costs.unique("cipher", keep="first", maintain_order=True)
         if costs.height < total:
-            of_what = f"Each of {costs.height} ciphers by the cheapest of its implementations."
+            cases_words = f"Each of {costs.height} ciphers by the cheapest of its implementations."
     several = costs["provider"].n_unique() > 1
     rows = tuple(_bar(row, several, costs) for row in costs.iter_rows(named=True))
-    return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, of_what)
+    return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, cases_words)
 
 
 def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, str, str]:

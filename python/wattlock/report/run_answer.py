@@ -98,16 +98,16 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
         return ["No two ciphers of this run could be ranked."]
     ranked = answered_rows(estimates, ranking)
     several = ranked["provider"].n_unique() > 1
-    of_what = f"{ranked.height} {'ciphers' if group['ciphers'] == ranked.height else 'implementations'}"
+    ranked_words = f"{ranked.height} {'ciphers' if group['ciphers'] == ranked.height else 'implementations'}"
     what = f"For {doing(group)},"
     kinds = ranked["energy_evidence"].drop_nulls().unique().to_list()
     sentences = []
     least = _least_joules(ranked)
     if least is not None:
-        sentences.append(f"{what} {_name(least, several)} takes the least energy of {of_what}: {_energy(least)}.")
+        sentences.append(f"{what} {_name(least, several)} takes the least energy of {ranked_words}: {_energy(least)}.")
         what = "In time"
         ranked = ranked.with_columns(pl.lit(None, pl.Float64).alias(name) for name in JOULES)
-    sentences.append(_cheapest(what, ranked, several=several, quantity_words=of_what))
+    sentences.append(_cheapest(what, ranked, several=several, quantity_words=ranked_words))
     worst = ranked.row(-1, named=True)
     if ranked.height > 1 and worst["tie_group"] != 1:
         sentences.append(_most_expensive(worst, several))
@@ -209,8 +209,8 @@ def _after_pause(row: Row, *, several: bool) -> str:
     """`aes128-ctr 3.1 times as much (3.0 to 3.2; encrypting 1,500 B)`."""
     ratio = row["ratio"], row["ratio_low"], row["ratio_high"]
     name = f"{row['cipher']} of {row['provider_a']}" if several else row["cipher"]
-    of_what = f" {size(row['payload_B'])}" if row["payload_B"] else ""
+    size_words = f" {size(row['payload_B'])}" if row["payload_B"] else ""
     what = ", ".join(
-        [f"{VERBS.get(row['operation'], row['operation'])}{of_what}", *departures({**row, "core_class": None})]
+        [f"{VERBS.get(row['operation'], row['operation'])}{size_words}", *departures({**row, "core_class": None})]
     )
     return f"{name} {estimate(*ratio)} times as much ({interval(*ratio)}; {what})"

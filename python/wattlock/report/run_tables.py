@@ -108,8 +108,8 @@ def _heading() -> pl.Expr:
     does = pl.col("operation").replace(formats.OPERATION_NAMES)
     bare = (pl.col("payload_B") == 0) | pl.col("mode").eq("frame")
     what = pl.when(bare).then(pl.lit("")).when(pl.col("data") == "random")
-    of_what = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
-    return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), of_what).alias("heading")
+    kind_words = what.then(pl.lit(" packets")).otherwise(pl.lit(" files"))
+    return pl.concat_str(does.str.head(1).str.to_uppercase(), does.str.slice(1), kind_words).alias("heading")
 
 
 def _rank_of_group() -> pl.Expr:
