@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from wattlock.run.result import Result
     from wattlock.run.run_comparison import Comparison
 
-SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "cycles_per_byte_a"]
-SHORT += ["cycles_per_byte_b", "ratio", "ratio_low", "ratio_high", "verdict"]
+SHORT = ["cipher", "operation", "payload_B", "data", "provider_a", "provider_b", "ratio", "ratio_low", "ratio_high"]
+SHORT += ["verdict", "cycles_per_byte_a", "cycles_per_byte_b"]
 """The columns for eyes, with `aad_B` where a case has associated data; JSON and CSV have all of them."""
 
 ENERGY = ["energy_ratio", "energy_ratio_low", "energy_ratio_high"]
 """Behind them where one meter measured both: net joules of the second over those of the first, the gain cancelled."""
+
+ANSWER = ["ratio", "ratio_low", "ratio_high", "verdict"]
 
 COUNTED = ["cipher", "operation", "payload_B", "provider", "provider_a", "provider_b", "cycles_a", "cycles_b"]
 COUNTED += ["ratio", "ratio_low", "ratio_high", "instructions_ratio", "part_cycles_a", "part_cycles_b"]
@@ -241,7 +243,7 @@ def _print(found: Comparison, form: CompareFormat) -> None:
     if form is CompareFormat.markdown:
         echo(markdown(shown))
     else:
-        print_table(shown, Format.table)
+        print_table(shown, Format.table, ANSWER)
 
 
 def _counted(table: pl.DataFrame, *, several: bool) -> pl.DataFrame:

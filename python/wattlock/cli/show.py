@@ -33,6 +33,9 @@ SHORT = [
 """The columns for eyes, with `aad_B` where a case has associated data, `reason` where one failed and `time_evidence`
 where times are not measured; JSON and CSV have all of them."""
 
+ANSWER = ["time_ns", "energy_uJ_per_byte", "energy_uJ", "cycles", "reason", "state"]
+"""What is never left out where a line has no room for all."""
+
 COUNTED = ["cipher", "provider", "operation", "payload_B", "instructions", "cycles", "cycles_per_byte"]
 COUNTED += ["cycles_error_percent", "repetitions", "part_cycles", "flash_B", "ram_B", "stack_B", "state"]
 """The same of a run that counted, `reason` where a case has one, and those of `ENERGY` where a card values it."""
@@ -72,7 +75,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
         echo(f"warning: {line}", err=True)
     _say_pauses(result)
     columns = _timed(result, estimates) if "time" in result.quantities else _counted(result, estimates)
-    print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form)
+    print_table(estimates.select(short(columns, estimates)) if form is Format.table else estimates, form, ANSWER)
 
 
 def _timed(result: Result, estimates: pl.DataFrame) -> list[str]:

@@ -1,6 +1,6 @@
 """What a narrow terminal shows of a table, and what the command line says where something is left out."""
 
-import re
+import json
 from pathlib import Path
 
 import polars as pl
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from support.scripted_probe import install
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.cli.table import Format, narrowed, show
+from wattlock.cli.table import Column, Format, laid_out, show
 
 WIDE = pl.DataFrame(
     {
         "cipher": ["aes128-cbc"],
         "title": ["a title that is longer than a column of a narrow terminal"],
-        "time_ns": [12345.0],
+        "time_ns": [12340.0],
         "state": ["resolved"],
     }
 )
@@ -37,19 +37,22 @@ def test_a_table_that_fits_is_shown_whole(monkeypatch: pytest.MonkeyPatch, capsy
     assert said == ""
 
 
-def test_a_long_cell_is_cut_with_a_mark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    (head, line), said = printed(60, monkeypatch, capsys)
-    assert head.split() == WIDE.columns
-    assert re.search(r"a title that .*…", line)
-    assert "resolved" in line
+def test_a_long_text_stands_below_its_row(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (head, line, *below), said = printed(60, monkeypatch, capsys)
+    assert head.split() == ["cipher", "time_ns", "state"]
+    assert line.split() == ["aes128-cbc", "12,340", "resolved"]
+    assert " ".join(" ".join(below).split()) == f"title: {WIDE['title'][0]}"
     assert said == ""
 
 
-def test_columns_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    (head, line), said = printed(40, monkeypatch, capsys)
-    assert head.split() == ["cipher", "title"]
-    assert max(map(len, (head, line))) <= 40
-    assert said == "not shown in 40 columns: time_ns, state; --format json has all\n"
+@pytest.mark.parametrize("room", [9, 12, 24, 40])
+def test_nothing_is_left_out_where_no_column_is_the_answer(
+    room: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, said = printed(room, monkeypatch, capsys)
+    assert "12,340" in "".join(line.strip() for line in lines)
+    assert "resolved" in "".join(line.strip() for line in lines)
+    assert said == ""
 
 
 def test_a_table_that_goes_into_a_file_is_never_cut(
@@ -60,15 +63,59 @@ def test_a_table_that_goes_into_a_file_is_never_cut(
     assert str(WIDE["title"][0]) in capsys.readouterr().out
 
 
-@given(st.lists(st.integers(1, 90), min_size=1, max_size=9), st.integers(1, 200))
-def test_what_is_shown_fits_and_nothing_is_left_out_that_would(widths: list[int], room: int) -> None:
-    named = {str(place): width for place, width in enumerate(widths)}
-    found = narrowed(named, room)
-    assert list(found) == list(named)[: len(found)]
-    assert sum(found.values()) + 2 * (len(found) - 1) <= room
-    assert all(width <= named[name] for name, width in found.items())
-    if sum(widths) + 2 * (len(widths) - 1) <= room:
-        assert found == named
+CELLS = st.sampled_from(["-", "a", "1,500", "encrypt", "0.004611", "a reason of several words", "x" * 50])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[dict[str, Column], list[str], int]:
+    """A table, its answer columns, and the letters of a line."""
+    rows = draw(st.integers(0, 12))
+    names = draw(
+        st.lists(st.from_regex("[a-z]{1,9}(_[a-z]{1,9}){0,3}", fullmatch=True), min_size=1, max_size=9, unique=True)
+    )
+    columns = {
+        name: Column(name, draw(st.lists(CELLS, min_size=rows, max_size=rows)), draw(st.booleans())) for name in names
+    }
+    return columns, draw(st.lists(st.sampled_from(names), unique=True)), draw(st.integers(1, 120))
+
+
+@given(tables())
+def test_a_layout_fits_and_holds_the_answer_and_what_tells_rows_apart(
+    table: tuple[dict[str, Column], list[str], int],
+) -> None:
+    columns, answer, room = table
+    layout = laid_out(columns, answer, room)
+    widths = list(layout.widths.values())
+    assert sum(widths) + 2 * (len(widths) - 1) <= room
+    assert [name for name in columns if name in layout.widths] == list(layout.widths)
+    first = next((place for place, name in enumerate(columns) if name in answer), len(columns))
+    assert not {name for place, name in enumerate(columns) if place < first or name in answer} & {*layout.left_out}
+    same = {name for name, column in columns.items() if len({*column.cells}) == 1 and name not in answer}
+    assert {*columns} - same <= {*layout.widths, *layout.sections, *layout.below, *layout.left_out}
+    assert not {*layout.widths} & {*layout.sections, *layout.below, *layout.left_out}
+
+
+@pytest.mark.parametrize("room", [60, 80, 120])
+def test_the_answer_of_show_and_of_compare_is_there_in_any_width(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WATTLOCK_PROBE", str(install(tmp_path / "probe")))
+    write_study(tmp_path / "virtual.toml", study_of())
+    assert cli.answer(["run", "virtual.toml", "--out", "made"]) == 0
+    capsys.readouterr()
+    assert cli.answer(["show", "made", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    monkeypatch.setenv("COLUMNS", str(room))
+    assert cli.answer(["show", "made"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"{row['time_ns']:.4g}" in shown.replace(",", "") for row in rows if row["time_ns"] < 1e4)
+    assert shown.count("resolved") == len(rows)
+    assert cli.answer(["compare", "made", "made"]) == 0
+    compared = capsys.readouterr().out
+    assert compared.count("equivalent") == len(rows)
+    assert "ratio" in compared
+    assert max(map(len, [*shown.splitlines(), *compared.splitlines()])) <= room
 
 
 # ---------- what lacks
