@@ -24,7 +24,7 @@ def _page(verb: str) -> Iterator[str]:
     command = load(verb)
     prose, _, examples = command.help.partition("\n\nExample")
     yield f"# `wattlock {verb}`\n\n{MARK}\n{prose}\n\n## Examples\n\n```\n{examples.partition(':')[2].strip()}\n```\n"
-    parameters = with_values([param for param in command.params if not getattr(param, "hidden", False)])
+    parameters = with_values(list(command.params))
     for kind in ("argument", "option"):
         rows = [_row(param) for param in parameters if param.param_type_name == kind]
         if rows:

@@ -1,6 +1,6 @@
 """The errors that a person can act on: each kind has an exit code of its own.
 
-Beside them the command line ends with 2 for a wrong usage and 70 for a bug; docs/reference/exit-codes.md has them all.
+Beside them the command line ends with 70 for a bug; docs/reference/exit-codes.md has them all.
 """
 
 import errno
@@ -48,6 +48,12 @@ class InputError(WattlockError):
     """An input that is missing, unreadable or not what it should be: a file, a card, a key of the wrong length."""
 
     exit_code = 4
+
+
+class UsageError(InputError):
+    """A command line that lacks something, or whose options don't go together."""
+
+    exit_code = 2
 
 
 class StoreError(WattlockError):

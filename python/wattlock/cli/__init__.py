@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -17,44 +17,54 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wattlock.cli.echo import echo
-from wattlock.cli.help import Verb, with_values
+from wattlock.cli.help import HELP, PlainHelp, Verb, laid_out, listed, names_width, with_values
 from wattlock.errors import HINT_OF_SYSTEM, DiskFull, InputError, WattlockError
 from wattlock.extras import named_by
 
-VERBS = {
-    "run": "Carry out a study on this machine.",
-    "show": "Print the estimates of a run.",
-    "report": "Draw the report of a run again.",
-    "compare": "Compare runs with each other, or two providers of one.",
-    "export": "Write the estimates of a run as CSV, Parquet, JSON or LaTeX.",
-    "publish": "Make a signed set of sealed runs, as a site that works offline.",
-    "import": "Read figures that others published, from their result files.",
-    "key": "Make a key that signs result sets, or print its public key.",
-    "verify": "Check the signature of a file, a run or a result set.",
-    "papers": "Regenerate the five papers on this machine, and judge their claims.",
-    "ciphers": "List the ciphers that can be measured, with their security status.",
-    "link": "Say what sending the ciphertext costs: time and joules, line by line.",
-    "sweep": "Answer many link scenarios or questions of advice into one Parquet file.",
-    "explain": "Rank hypotheses why ciphertext took longer, by measured durations.",
-    "capture": "Count the packets of a capture by size and kind.",
-    "advise": "Rank the ciphers that meet a security requirement by days of battery, with the reasons.",
-    "costs": "Write what ciphers cost on a core, out of a run that counted.",
-    "battery": "Say how many operations, hours or days a battery carries.",
-    "calibrate": "Fit a device card to this machine, or to a published run.",
-    "devices": "List the cards of devices, radios and batteries.",
-    "meters": "List the energy meters of this machine, and what would grant access.",
-    "energy": "Join the recording of a lab instrument to the run that it was made beside.",
-    "send": "Send files through a cipher to another machine, both sides measured.",
-    "receive": "Receive what another machine sends.",
-    "lab": "Serve a team's runs as web pages: collect, show and compare them.",
-    "push": "Send a sealed run to a lab.",
-    "pull": "Fetch a sealed run from a lab.",
-    "page": "Serve a page in which a phone, or any browser, measures itself.",
-    "targets": "List the devices that can be measured by --on, and what each lacks.",
-    "studies": "List the studies that come with wattlock.",
-    "selftest": "Prove the ciphers of this machine: vectors, definition, agreement.",
-    "doctor": "Say how fit this machine is for measuring.",
+GROUPS = {
+    "Measure": {
+        "run": "Carry out a study on this machine.",
+        "papers": "Regenerate the five papers on this machine, and judge their claims.",
+        "page": "Serve a page in which a phone, or any browser, measures itself.",
+        "send": "Send files through a cipher to another machine, both sides measured.",
+        "receive": "Receive what another machine sends.",
+        "energy": "Join the recording of a lab instrument to the run that it was made beside.",
+        "calibrate": "Fit a device card to this machine, or to a published run.",
+        "doctor": "Say how fit this machine is for measuring.",
+    },
+    "Answer": {
+        "show": "Print the estimates of a run.",
+        "report": "Draw the report of a run again.",
+        "compare": "Compare runs with each other, or two providers of one.",
+        "advise": "Rank the ciphers that meet a security requirement by days of battery, with the reasons.",
+        "link": "Say what sending the ciphertext costs: time and joules, line by line.",
+        "battery": "Say how many operations, hours or days a battery carries.",
+        "sweep": "Answer many link scenarios or questions of advice into one Parquet file.",
+        "explain": "Rank hypotheses why ciphertext took longer, by measured durations.",
+        "capture": "Count the packets of a capture by size and kind.",
+        "costs": "Write what ciphers cost on a core, out of a run that counted.",
+    },
+    "Publish and share": {
+        "export": "Write the estimates of a run as CSV, Parquet, JSON or LaTeX.",
+        "publish": "Make a signed set of sealed runs, as a site that works offline.",
+        "import": "Read figures that others published, from their result files.",
+        "verify": "Check the signature of a file, a run or a result set.",
+        "key": "Make a key that signs result sets, or print its public key.",
+        "lab": "Serve a team's runs as web pages: collect, show and compare them.",
+        "push": "Send a sealed run to a lab.",
+        "pull": "Fetch a sealed run from a lab.",
+    },
+    "Look up": {
+        "ciphers": "List the ciphers that can be measured, with their security status.",
+        "studies": "List the studies that come with wattlock.",
+        "devices": "List the cards of devices, radios and batteries.",
+        "targets": "List the devices that can be measured by --on, and what each lacks.",
+        "meters": "List the energy meters of this machine, and what would grant access.",
+        "selftest": "Prove the ciphers of this machine: vectors, definition, agreement.",
+    },
 }
+"""The verbs and their lines in the overview, by what they are for."""
+VERBS = {name: line for verbs in GROUPS.values() for name, line in verbs.items()}
 USAGE, BUG, INTERRUPTED = 2, 70, 130
 LONGEST_WORD = 255
 """Letters of a word in an error: as long as a file's name may be."""
@@ -69,13 +79,21 @@ class LazyVerb(TyperCommand):
         return load(str(self.name)).make_context(info_name, args, parent=parent, **extra)
 
 
-class Verbs(TyperGroup):
+class Verbs(PlainHelp, TyperGroup):
     """The group of all verbs, in the order of `VERBS`."""
 
     def __init__(self, **attrs: Any) -> None:
-        super().__init__(**attrs)
+        super().__init__(**{**attrs, "help": laid_out(attrs.get("help") or "")})
         for name, line in VERBS.items():
             self.add_command(LazyVerb(name=name, callback=None, help=line))
+
+    def sections(self, ctx: Any, width: int) -> Iterator[str]:
+        """The lines of the overview: the verbs in their groups stand before the options."""
+        usage, prose, *options = super().sections(ctx, width)
+        yield from (usage, prose)
+        for title, verbs in GROUPS.items():
+            yield from listed(title, list(verbs.items()), width, names_width(list(VERBS.items())))
+        yield from options
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The program's own options."""
@@ -88,7 +106,7 @@ def load(name: str) -> Any:
 
     python = f"{name}_" if iskeyword(name) else name
     verb: Callable[..., None] = getattr(import_module(f"wattlock.cli.{python}"), python)
-    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    single = typer.Typer(add_completion=False, context_settings=HELP)
     single.command(name=name, cls=Verb)(spread(verb))
     return typer.main.get_command(single)
 
@@ -108,15 +126,18 @@ def _refuse_little_room() -> None:
         raise WattlockError(what, hint="`ulimit -v unlimited` lifts the limit, where the system allows that")
 
 
-app = typer.Typer(cls=Verbs, add_completion=True, rich_markup_mode="rich")
+app = typer.Typer(cls=Verbs, add_completion=True, context_settings=HELP)
 
 
-@app.callback(invoke_without_command=True, epilog="Example: wattlock run first-look --only 'aes*'")
+@app.callback(invoke_without_command=True)
 def overview(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version."),
+    version: bool = typer.Option(False, "-V", "--version", help="Print the version."),
 ) -> None:
-    """Weigh ciphers in joules: what encryption costs on this device in time, cycles and energy."""
+    """Weigh ciphers in joules: what encryption costs on this device in time, cycles and energy.
+
+    Example: wattlock run first-look --only 'aes*'
+    """
     if version:
         import wattlock
 

@@ -14,11 +14,12 @@ import typer
 
 from wattlock import extras
 from wattlock.cli.echo import echo
+from wattlock.cli.help import SELDOM
 from wattlock.cli.options import AllowAssumed, Cards, DefinitionOutput, chosen, printed, refuse_beside, refuse_two
 from wattlock.cli.options import given as called
 from wattlock.cli.table import Format, show_filled
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,12 @@ class CostOptions:
     ] = None
     costs: Annotated[
         str | None,
-        typer.Option("--costs", metavar="FILE", help="Your own figures of ciphers on the device's core, as TOML."),
+        typer.Option(
+            "--costs",
+            rich_help_panel=SELDOM,
+            metavar="FILE",
+            help="Your own figures of ciphers on the device's core, as TOML.",
+        ),
     ] = None
 
 
@@ -72,10 +78,17 @@ class HardwareOptions:
     ] = None
     sleep: Annotated[
         str | None,
-        typer.Option("--sleep", help="What the device draws asleep: 10uW, 2mW, or 3uA at its card's voltage."),
+        typer.Option(
+            "--sleep",
+            rich_help_panel=SELDOM,
+            help="What the device draws asleep: 10uW, 2mW, or 3uA at its card's voltage.",
+        ),
     ] = None
     protection: Annotated[
-        str | None, typer.Option("--protection", help="The link's own encryption, several with commas: ccmp,none.")
+        str | None,
+        typer.Option(
+            "--protection", rich_help_panel=SELDOM, help="The link's own encryption, several with commas: ccmp,none."
+        ),
     ] = None
 
 
@@ -86,35 +99,60 @@ class Required:
     strength: Annotated[float | None, typer.Option("--strength", min=0, help="Bits at least; 128 without it.")] = None
     authenticated: Annotated[
         bool | None,
-        typer.Option("--authenticated/--unauthenticated", help="Whether a changed message must be noticed; it must."),
+        typer.Option(
+            "--authenticated/--unauthenticated",
+            rich_help_panel=SELDOM,
+            help="Whether a changed message must be noticed; it must.",
+        ),
     ] = None
     approved: Annotated[
         str | None, typer.Option("--approved", metavar="WHO", help="By NIST, IETF, ISO, BSI, CRYPTREC or ECRYPT.")
     ] = None
-    lifetime: Annotated[str | None, typer.Option("--lifetime", help="How long data stays secret: 10y.")] = None
+    lifetime: Annotated[
+        str | None, typer.Option("--lifetime", rich_help_panel=SELDOM, help="How long data stays secret: 10y.")
+    ] = None
     latency: Annotated[str | None, typer.Option("--latency", help="Until a message has left, at most: 50ms.")] = None
-    memory: Annotated[str | None, typer.Option("--memory", help="For round keys and state, at most: 8kB.")] = None
+    memory: Annotated[
+        str | None, typer.Option("--memory", rich_help_panel=SELDOM, help="For round keys and state, at most: 8kB.")
+    ] = None
     amortised: Annotated[
         bool | None,
         typer.Option(
-            "--allow-amortised", help="Look at tally too, whose short tags later messages lift: experimental."
+            "--allow-amortised",
+            rich_help_panel=SELDOM,
+            help="Look at tally too, whose short tags later messages lift: experimental.",
         ),
     ] = None
 
 
 @dataclass(frozen=True)
 class AdviceExtras:
-    """What is asked beside the ranking."""
+    """What is printed, beside the ranking."""
 
     experiments: Annotated[
-        bool, typer.Option("--experiments", help="Carry out the named ways to spend less, and the energy-first budget.")
+        bool,
+        typer.Option(
+            "--experiments",
+            rich_help_panel=SELDOM,
+            help="Carry out the named ways to spend less, and the energy-first budget.",
+        ),
     ] = False
-    attempt: Annotated[str | None, typer.Option("--try", metavar="NAME", help="Carry out one of them.")] = None
+    attempt: Annotated[
+        str | None, typer.Option("--try", rich_help_panel=SELDOM, metavar="NAME", help="Carry out one of them.")
+    ] = None
     pareto: Annotated[
-        bool, typer.Option("--pareto", help="Show the Pareto front of strength, days and latency, and profiles.")
+        bool,
+        typer.Option(
+            "--pareto",
+            rich_help_panel=SELDOM,
+            help="Show the Pareto front of strength, days and latency, and profiles.",
+        ),
     ] = False
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Say at which size, rate or signal the answer changes.")
+        bool,
+        typer.Option(
+            "--sensitivity", rich_help_panel=SELDOM, help="Say at which size, rate or signal the answer changes."
+        ),
     ] = False
 
     plan: Annotated[
@@ -122,7 +160,14 @@ class AdviceExtras:
     ] = False
     within: Annotated[
         float,
-        typer.Option("--within", metavar="PERCENT", min=0.1, max=100, help="How narrow --plan makes the days: +-."),
+        typer.Option(
+            "--within",
+            rich_help_panel=SELDOM,
+            metavar="PERCENT",
+            min=0.1,
+            max=100,
+            help="How narrow --plan makes the days: +-.",
+        ),
     ] = 5.0
 
     def all(self) -> AdviceExtras:
@@ -136,7 +181,7 @@ class AdviceForms:
 
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show all: every choice, sources, assumptions, legacy ciphers, what-ifs."),
+        typer.Option("--explain", help="Show every choice, source and assumption."),
     ] = False
     why: Annotated[
         str | None, typer.Option("--why", metavar="CIPHER", help="Say where a cipher stands, or what excludes it.")
@@ -151,13 +196,14 @@ class AdviceForms:
 
 @dataclass(frozen=True)
 class Filed:
-    """The decision record."""
+    """What is printed, as the decision record."""
 
     record: Annotated[
         Path | None, typer.Option("--record", metavar="FILE", help="Write the decision record: .html, .md or .json.")
     ] = None
     decider: Annotated[
-        str | None, typer.Option("--decider", metavar="NAME", help="Who decides, for the record's head.")
+        str | None,
+        typer.Option("--decider", rich_help_panel=SELDOM, metavar="NAME", help="Who decides, for the record's head."),
     ] = None
 
 
@@ -165,10 +211,13 @@ class Filed:
 class Sampling:
     """How often and from where samples are drawn."""
 
-    draws: Annotated[int | None, typer.Option("--draws", min=100, max=1_000_000, help="Samples; 16384 without it.")] = (
-        None
-    )
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed of the samples.")] = None
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", rich_help_panel=SELDOM, min=100, max=1_000_000, help="Samples; 16384 without it."),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", rich_help_panel=SELDOM, min=0, help="Random seed of the samples.")
+    ] = None
 
 
 def advise(
@@ -182,12 +231,16 @@ def advise(
     traffic: TrafficOptions = TrafficOptions(),
     priced: CostOptions = CostOptions(),
     costs_template: Annotated[
-        str | None, typer.Option("--costs-template", metavar="CORE", help="Print such a file to fill, for a core.")
+        str | None,
+        typer.Option(
+            "--costs-template", rich_help_panel=SELDOM, metavar="CORE", help="Print such a file to fill, for a core."
+        ),
     ] = None,
     parts: HardwareOptions = HardwareOptions(),
     required: Required = Required(),
     decrypt_share: Annotated[
-        float | None, typer.Option("--decrypt-share", min=0, help="Decryptions here for each encryption.")
+        float | None,
+        typer.Option("--decrypt-share", rich_help_panel=SELDOM, min=0, help="Decryptions here for each encryption."),
     ] = None,
     changes: Annotated[
         list[str] | None,
@@ -202,13 +255,12 @@ def advise(
 ) -> None:
     """Rank the ways to protect a device's messages that meet a security requirement, by days of battery.
 
-    What is not given is assumed, and the answer says so. --set may be given several times.
+    What is not given is assumed, and the answer says so.
 
     Examples: wattlock advise --message 64B --every 1s --device nrf52840;
     wattlock advise sensor --approved NIST --lifetime 10y --allow-assumed --explain;
     wattlock advise gas-meter --record decision.html --decider "R. Roe";
-    wattlock advise --message 1kB --every 100ms --run last --radio intel-5300 --battery laptop-57wh --allow-assumed;
-    wattlock advise --template > mine.toml; wattlock advise --schema > profile.schema.json
+    wattlock advise --template > mine.toml
     """
     from wattlock.advise.question import FORM, PROFILES
 
@@ -228,7 +280,7 @@ def advise(
     if filed.record is not None:
         check(filed.record)
     elif filed.decider is not None:
-        raise InputError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
+        raise UsageError("--decider is the record's, and none is asked for", hint="name its file with --record FILE")
     _refuse_mismatched(shown, extras, called(context))
     described = _described(priced, parts, required) | {"decrypt_share": decrypt_share} | asdict(sampling)
     from wattlock.advise.answer import advise as answer
@@ -248,13 +300,13 @@ def advise(
 def _refuse_mismatched(shown: AdviceForms, extras: AdviceExtras, named: dict[str, Any]) -> None:
     """Raises InputError where one option leaves another nothing to do."""
     if shown.why is not None and (shown.explain or shown.form is Format.csv):
-        raise InputError(
+        raise UsageError(
             "--why answers in sentences, in place of the table", hint="give it alone or with --format json"
         )
     if extras.plan and shown.form is Format.csv:
-        raise InputError("--plan is no table of choices", hint="print it with --format json")
+        raise UsageError("--plan is no table of choices", hint="print it with --format json")
     if "--within" in named and not extras.plan:
-        raise InputError("--within is how narrow a plan makes the days", hint="give it with --plan")
+        raise UsageError("--within is how narrow a plan makes the days", hint="give it with --plan")
 
 
 def _plan(advice: Advice, extras: AdviceExtras) -> dict[str, Any]:
@@ -562,7 +614,7 @@ ENDS = (".html", ".md", ".json")
 def check(path: Path) -> None:
     """Raises InputError where the record could not be written by that name."""
     if path.suffix not in ENDS:
-        raise InputError(f"--record {path}: is no {', '.join(ENDS)}", hint="the name's end says what it becomes")
+        raise UsageError(f"--record {path}: is no {', '.join(ENDS)}", hint="the name's end says what it becomes")
     if not path.parent.is_dir():
         raise InputError(f"--record {path}: there is no folder {path.parent}", hint="make it first")
     if path.suffix == ".html":

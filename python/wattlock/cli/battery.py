@@ -13,7 +13,7 @@ from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Cards, Device
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import UsageError
 
 if TYPE_CHECKING:
     from wattlock.energy.battery_operations import CaseFilter, OwnOperation
@@ -113,7 +113,7 @@ def battery(
 ) -> None:
     """Say how many operations a battery carries, as medians with 95 % intervals, and draw its discharge.
 
-    --only and --without may be given several times. Example: wattlock battery pxa270-handheld --run last
+    Example: wattlock battery pxa270-handheld --run last
     --device pxa270-520 --file-B 5000000 --only '3des*' --figure discharge.svg --allow-assumed
     """
     from wattlock.energy import battery_cards, battery_operations
@@ -133,7 +133,7 @@ def battery(
         }
     )
     if busy.per_second is not None and busy.duty < 1:
-        raise InputError("--per-second and --duty both say how busy the device is", hint="give one of them")
+        raise UsageError("--per-second and --duty both say how busy the device is", hint="give one of them")
     battery_cards.load(card, cards)  # a name that no card has comes before what is wrong with the operation
     choice = CaseFilter(chosen.only or (), chosen.payload_B, chosen.file_B, chosen.encrypt_share)
     operation = OwnOperation(priced.energy_uJ, priced.cycles, priced.time_us)
@@ -175,13 +175,13 @@ def _work(
         return battery_operations.of_run(result, device, choice, cards=cards, allow_assumed=allow_assumed)
     if run is not None or (operation.energy_uJ is None) == (operation.cycles is None):
         hint = "--run last takes the last run"
-        raise InputError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
+        raise UsageError("name either a run or, with --energy-uJ or --cycles, an operation", hint=hint)
     if choice.is_made:
         hint = "name a run with --run, or leave them out"
-        raise InputError("--only, --payload-B, --file-B and --encrypt-share choose among the cases of a run", hint=hint)
+        raise UsageError("--only, --payload-B, --file-B and --encrypt-share choose among the cases of a run", hint=hint)
     if operation.energy_uJ is not None and device is not None:
         hint = "leave it out, or give --cycles in place of --energy-uJ"
-        raise InputError("--device values cycles, and --energy-uJ is joules already", hint=hint)
+        raise UsageError("--device values cycles, and --energy-uJ is joules already", hint=hint)
     return battery_operations.of_own(operation, device, cards=cards, allow_assumed=allow_assumed)
 
 
@@ -189,4 +189,4 @@ def _refuse_no_numbers(given: dict[str, float | None]) -> None:
     """An option takes `nan` and `inf` for numbers; no life comes of them."""
     for option, value in given.items():
         if value is not None and not math.isfinite(value):
-            raise InputError(f"{option} is {value:g}, which is no number of anything", hint="give a finite number")
+            raise UsageError(f"{option} is {value:g}, which is no number of anything", hint="give a finite number")

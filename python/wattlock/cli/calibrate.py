@@ -10,7 +10,7 @@ import typer
 from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, SysRoot
 from wattlock.cli.table import Format, show
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
     from wattlock.run.result import Result
@@ -47,10 +47,10 @@ def calibrate(  # noqa: PLR0917 - Typer gives every option by its name
     wattlock calibrate --published toldinas --allow-assumed
     """
     if sum(given is not None for given in (meter, run, published)) != 1:
-        raise InputError("name one of --meter, --run and --published", hint="`wattlock meters` lists the meters")
+        raise UsageError("name one of --meter, --run and --published", hint="`wattlock meters` lists the meters")
     if published is not None:
         if save is not None:
-            raise InputError("--save writes a card of this machine", hint="leave it out with --published")
+            raise UsageError("--save writes a card of this machine", hint="leave it out with --published")
         _print_published(published, form, allow_assumed=allow_assumed)
         return
     if meter is not None:

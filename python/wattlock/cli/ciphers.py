@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,9 +13,10 @@ from wattlock.cli.echo import echo
 from wattlock.cli.options import chosen
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
+from wattlock.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wattlock.security import SecurityStatus
     from wattlock.study import CatalogueRow
@@ -36,6 +38,17 @@ TOPIC_WIDTH = 12
 
 
 def ciphers(
+    patterns: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", help="Only these, as 'aes*-gcm'; all without.")
+    ] = None,
+    *,
+    status: Annotated[
+        str | None,
+        typer.Option("--status", metavar="WORD", help="Only those of a status: approved, acceptable, legacy, broken."),
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="Only those that this library has here.")
+    ] = None,
     cipher: Annotated[
         str | None, typer.Option("--show", metavar="ID", help="Print all that is known of one cipher.")
     ] = None,
@@ -43,7 +56,8 @@ def ciphers(
 ) -> None:
     """List the ciphers that can be measured, or print all that is known of one: who has it, its status, sources.
 
-    Example: wattlock ciphers --show rc5-32-12-128-cbc
+    Examples: wattlock ciphers 'aes*' --status approved --provider openssl;
+    wattlock ciphers --show rc5-32-12-128-cbc
     """
     import polars as pl
 
@@ -55,7 +69,8 @@ def ciphers(
         raise probe.unknown(cipher or "", nearest.get(cipher or ""))
     if cipher is None:
         whole = form is not Format.table
-        listed = [row for several in rows.values() for row in (_whole(several) if whole else [_line(several)])]
+        kept = _kept(rows, patterns or [], status, provider)
+        listed = [row for several in kept for row in (_whole(several) if whole else [_line(several)])]
         print_table(pl.DataFrame(listed, infer_schema_length=None), form)
         return
     (several,) = rows.values()
@@ -68,6 +83,36 @@ def ciphers(
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
         for line in _page(several, security, max(width, 60)):
             echo(line)
+
+
+def _kept(
+    rows: Mapping[str, list[CatalogueRow]], patterns: Sequence[str], status: str | None, provider: str | None
+) -> list[list[CatalogueRow]]:
+    """The rows of each cipher that is asked for.
+
+    Raises InputError where none is.
+    """
+    from wattlock.security import status_of
+
+    named = [
+        several for name, several in rows.items() if not patterns or any(fnmatch(name, pattern) for pattern in patterns)
+    ]
+    statuses = {name: status_of(several[0]).status for name, several in rows.items()} if status else {}
+    kept = [several for several in named if status in {None, statuses.get(several[0]["id"])}]
+    if provider:
+        has = ([row for row in several if row["provider"] == provider and row["available"]] for several in kept)
+        kept = [several for several in has if several]
+    if not kept:
+        asked = [
+            *patterns,
+            *([f"--status {status}"] if status else []),
+            *([f"--provider {provider}"] if provider else []),
+        ]
+        providers = sorted({row["provider"] for several in rows.values() for row in several})
+        words = f"; statuses: {', '.join(sorted({*statuses.values()}))}" if status else ""
+        hint = f"`wattlock ciphers` lists all; providers: {', '.join(providers)}{words}"
+        raise InputError(f"no cipher is {' '.join(asked)}", hint=hint)
+    return kept
 
 
 def _line(rows: Sequence[CatalogueRow]) -> dict[str, Any]:

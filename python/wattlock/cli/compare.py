@@ -15,7 +15,7 @@ from wattlock.cli.echo import echo, wrote
 from wattlock.cli.options import AllowAssumed, given, refuse_pair, refuse_without
 from wattlock.cli.table import Format, markdown, short, show_aside
 from wattlock.cli.table import show as print_table
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -65,7 +65,7 @@ class CompareOutputs:
     ] = None
     device: Annotated[
         list[str] | None,
-        typer.Option("--device", metavar="CARD", help="Value a run that counted by the card of its part; repeatable."),
+        typer.Option("--device", metavar="CARD", help="Value a run that counted by the card of its part."),
     ] = None
     allow_assumed: AllowAssumed = False
 
@@ -136,7 +136,7 @@ def compare(
         begun = _measured(runs, libraries, out, decision)
         runs, providers = [str(begun.folder.path)], (BEFORE, AFTER)
     if len(runs) == 1 and providers is None:
-        raise InputError(
+        raise UsageError(
             "nothing to compare the run with",
             hint="name a second run, or two providers: --providers rustcrypto openssl",
         )
@@ -191,7 +191,7 @@ def _read(names: list[str], drawn: CompareOutputs) -> list[Result]:
     results = [open_run(name) for name in names]
     if drawn.device and any("time" in result.quantities for result in results):
         what = "--device: joules by a card are the cycles times what a cycle takes, and times are what is compared here"
-        raise InputError(what, hint="`wattlock show RUN --device CARD` values a run")
+        raise UsageError(what, hint="`wattlock show RUN --device CARD` values a run")
     return valued_runs(results, drawn.device or (), allow_assumed=drawn.allow_assumed)
 
 
@@ -273,7 +273,7 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
     from wattlock.run import begin
 
     if len(studies) > 1:
-        raise InputError("--libraries takes one study", hint="name its file, or one of `wattlock studies`")
+        raise UsageError("--libraries takes one study", hint="name its file, or one of `wattlock studies`")
     for path in libraries:
         if not path.is_file():
             raise InputError(f"--libraries {path}: there is no such file", hint="check the path")
@@ -293,10 +293,10 @@ def _measured(studies: list[str], libraries: tuple[Path, Path], out: Path | None
 def _unnamed(libraries: tuple[Path, Path] | None) -> InputError:
     """What to name where no run and no study is."""
     if libraries is None:
-        return InputError("name the runs to compare", hint="paths, ids or `last`: wattlock compare before after")
+        return UsageError("name the runs to compare", hint="paths, ids or `last`: wattlock compare before after")
     both = " ".join(map(shlex.quote, map(str, libraries)))
     hint = f"its name or file, as quick: wattlock compare --libraries {both} quick"
-    return InputError("--libraries needs a study to measure", hint=hint)
+    return UsageError("--libraries needs a study to measure", hint=hint)
 
 
 def _seconds(text: str) -> float:
@@ -310,7 +310,7 @@ def _seconds(text: str) -> float:
         seconds = math.nan
     if not 0 < seconds <= MOST_BUDGET_S:
         hint = f"seconds or minutes, at most {MOST_BUDGET_S // 60} of these: --budget 30s, --budget 2m"
-        raise InputError(f'--budget "{text}" is no time to measure', hint=hint)
+        raise UsageError(f'--budget "{text}" is no time to measure', hint=hint)
     return seconds
 
 
@@ -326,5 +326,5 @@ def _share(text: str | None) -> float | None:
     except ValueError:
         percent = -1.0
     if not (text.endswith("%") and 0 <= percent <= 1000):
-        raise InputError(f'--fail-above "{text}" is no percentage', hint="for example --fail-above 2%")
+        raise UsageError(f'--fail-above "{text}" is no percentage', hint="for example --fail-above 2%")
     return percent / 100

@@ -13,7 +13,7 @@ from wattlock.cli.echo import echo
 from wattlock.cli.options import On, chosen
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, UsageError
 from wattlock.extras import EXTRAS, PURPOSE, absent, install
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ class CleanOptions:
         """Raises InputError where options don't go together."""
         if (self.apply or self.restore) and not self.fix:
             requested = "--apply" if self.apply else "--restore"
-            raise InputError(f"{requested} needs --fix", hint=f"`wattlock doctor --fix {requested}`")
+            raise UsageError(f"{requested} needs --fix", hint=f"`wattlock doctor --fix {requested}`")
         if self.apply and self.restore:
-            raise InputError("--apply and --restore don't go together", hint="--restore puts back what --apply set")
+            raise UsageError("--apply and --restore don't go together", hint="--restore puts back what --apply set")
         if self.fix and on not in (None, "local"):
             hint = "run `wattlock doctor --fix` there; `wattlock doctor --on` says how fit it is"
-            raise InputError(f"--fix sets this machine alone, and not {on}", hint=hint)
+            raise UsageError(f"--fix sets this machine alone, and not {on}", hint=hint)
 
 
 def doctor(

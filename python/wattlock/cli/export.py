@@ -11,7 +11,7 @@ import typer
 
 from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, Run
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +64,7 @@ def export(
 
     form = form or (_form_of(out) if out else ExportFormat.csv)
     if form is ExportFormat.parquet and out is None:
-        raise InputError("parquet is not text", hint="name a file: --out estimates.parquet")
+        raise UsageError("parquet is not text", hint="name a file: --out estimates.parquet")
     result = open_run(run)
     frame, described = valued(result, device, allow_assumed=allow_assumed), about(result, device)
     if public:
@@ -85,7 +85,7 @@ def _form_of(out: Path) -> ExportFormat:
         if is_stream(out):
             return ExportFormat.csv
         hint = f"end it with {', '.join(ENDINGS)}, or name the format with --format"
-        raise InputError(f"--out {out}: its ending names no format", hint=hint)
+        raise UsageError(f"--out {out}: its ending names no format", hint=hint)
     return ENDINGS[out.suffix]
 
 

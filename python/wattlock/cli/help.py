@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from enum import EnumType
 from functools import partial, wraps
 from importlib.resources import files
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, TypeGuard, get_type_hints
+from shutil import get_terminal_size
+from typing import Annotated, Any, TypeGuard, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -30,7 +33,87 @@ def laid_out(text: str) -> str:
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-class Verb(TyperCommand):
+HELP = {"help_option_names": ["-h", "--help"]}
+"""What asks for help."""
+ALL = "--help-all"
+OPTIONS = "Options"
+SELDOM = "Seldom needed"
+"""The group of options that --help names alone."""
+WIDEST = 100
+"""Letters of a line of help."""
+NAMES = 26
+"""Letters in which the names stand; a longer one moves its own text."""
+
+
+class PlainHelp:
+    """How a command writes its help: headings, and a line or two an option, as wide as the terminal."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write all of it, without the options that are seldom needed unless all are asked for."""
+        formatter.write("\n".join(self.sections(ctx, min(get_terminal_size().columns or WIDEST, WIDEST))) + "\n")
+
+    def sections(self: Any, ctx: Any, width: int) -> Iterator[str]:
+        """The lines: usage, what it does, the arguments and options in their groups, examples."""
+        prose, _, examples = (self.help or "").partition("\n\nExample")
+        yield f"Usage: {ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}\n"
+        yield "\n\n".join(textwrap.fill(paragraph, width) for paragraph in prose.split("\n\n"))
+        groups: dict[str, list[tuple[str, str]]] = {}
+        seldom = []
+        for param in self.get_params(ctx):
+            if param.rich_help_panel == SELDOM and not ctx.meta.get(ALL):
+                seldom.append(param.opts[-1])
+                continue
+            usual = "Arguments" if param.param_type_name == "argument" else OPTIONS
+            groups.setdefault(param.rich_help_panel or usual, []).append((named(param), _means(param)))
+        # The options of no group last: among them is --help.
+        names = names_width([row for rows in groups.values() for row in rows])
+        for title in sorted(groups, key=lambda title: title == OPTIONS):
+            yield from listed(title, groups[title], width, names)
+        if seldom:
+            yield "\n" + textwrap.fill(f"More, described by {ALL}: {', '.join(seldom)}", width, break_on_hyphens=False)
+        if examples:
+            heading, *lines = f"Example{examples}".splitlines()
+            yield "\n".join([f"\n{_bold(heading)}", *(f"  {line}" for line in lines)])
+
+
+def names_width(rows: Sequence[tuple[str, str]]) -> int:
+    """The letters in which their names stand."""
+    return min(NAMES, max(len(name) for name, _ in rows) + 4)
+
+
+def listed(title: str, rows: Sequence[tuple[str, str]], width: int, names: int) -> Iterator[str]:
+    """A heading, and names with what they mean."""
+    yield f"\n{_bold(title)}"
+    for name, means in rows:
+        begin = f"  {name}  ".ljust(names)
+        yield (
+            textwrap.fill(means, width, initial_indent=begin, subsequent_indent=" " * names)
+            if means
+            else begin.rstrip()
+        )
+
+
+def _bold(title: str) -> str:
+    return typer.style(title, bold=True)
+
+
+def named(param: Any) -> str:
+    """What is typed: the names of an option and its value, or the argument."""
+    if param.param_type_name == "argument":
+        return str(param.metavar or param.human_readable_name)
+    value = param.metavar or "|".join(choices_of(param))
+    return f"{', '.join([*param.opts, *param.secondary_opts])} {value}".rstrip()
+
+
+def _means(param: Any) -> str:
+    """What it does, and its value where none is given."""
+    default = getattr(param.default, "value", param.default)
+    shown = default is not None and default is not False and default not in ("", [], ())
+    more = [f"(usually {default})"] if shown and not callable(default) and not param.is_eager else []
+    return " ".join([param.help or "", *more, *(["(repeatable)"] if param.multiple else [])])
+
+
+class Verb(PlainHelp, TyperCommand):
     """A verb whose help shows no type for a flag, and N for a number."""
 
     def __init__(self, *given: Any, help: str | None = None, **named: Any) -> None:
@@ -43,6 +126,8 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line; an option without its value is told with those that there are."""
+        if ALL in args and any(getattr(param, "rich_help_panel", None) == SELDOM for param in self.params):
+            ctx.meta[ALL], args = True, ["--help"]
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:
@@ -107,9 +192,18 @@ def _spread(parameter: Parameter, hints: dict[str, Any]) -> Iterator[Parameter]:
         yield parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY)
         return
     of_fields = get_type_hints(kind, include_extras=True)
+    title = re.split(r"[.,;:]", kind.__doc__ or "")[0]
     for field in fields(kind):
         default = Parameter.empty if field.default is MISSING else field.default
-        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=of_fields[field.name])
+        annotation = _grouped(of_fields[field.name], title)
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _grouped(annotation: Any, title: str) -> Any:
+    """The annotation of an option, which stands in this group of the help."""
+    option = copy(annotation.__metadata__[0])
+    option.rich_help_panel = option.rich_help_panel or title
+    return Annotated[annotation.__origin__, option]
 
 
 def _is_group(kind: Any) -> TypeGuard[type[Any]]:

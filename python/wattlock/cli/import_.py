@@ -39,10 +39,10 @@ def import_(
     form: Annotated[ImportFormat | None, typer.Option("--format", help="Whose format; detected without it.")] = None,
     unit: Annotated[Unit | None, typer.Option("--unit", help="What an LWC file has, which it doesn't say.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="PATTERN", help="Ciphers to keep, as 'ascon*'; repeatable.")
+        list[str] | None, typer.Option("--only", metavar="PATTERN", help="Ciphers to keep, as 'ascon*'.")
     ] = None,
     payload_B: Annotated[
-        list[int] | None, typer.Option("--payload-B", metavar="N", min=0, help="Lengths to keep; repeatable.")
+        list[int] | None, typer.Option("--payload-B", metavar="N", min=0, help="Lengths to keep.")
     ] = None,
     shown: Annotated[Format, typer.Option("--table", help="How to print the table.")] = Format.table,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from wattlock.publish.minisign import SecretKey
@@ -57,7 +57,7 @@ def key(
 
     _refuse_place(file)
     if without_password and password_file is not None:
-        raise InputError("--without-password and --password-file don't go together", hint="leave one of them out")
+        raise UsageError("--without-password and --password-file don't go together", hint="leave one of them out")
     public = file.with_suffix(".pub")
     for path in (file, public):
         if os.path.lexists(path):
@@ -118,7 +118,7 @@ def _refuse_place(file: Path) -> None:
     if file.is_dir():
         raise InputError(f"{file}: is a folder", hint=f"name a file: {file / 'wattlock.key'}")
     if file.name.endswith(".pub"):
-        raise InputError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
+        raise UsageError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
     if not file.parent.exists():
         hint = f"make it by `mkdir -p {shlex.quote(str(file.parent))}`"
         raise InputError(f"{file}: there is no folder {file.parent}", hint=hint)

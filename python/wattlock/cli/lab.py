@@ -16,7 +16,7 @@ from wattlock.cli.echo import echo
 from wattlock.cli.options import given
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from wattlock.lab.collection import Collection
@@ -59,7 +59,7 @@ def lab(
         str, typer.Option("--bind", metavar="ADDRESS:PORT", help="Where to listen; port 0 takes a free one.")
     ] = "127.0.0.1:8893",
     name: Annotated[
-        list[str] | None, typer.Option("--name", metavar="HOST", help="A name of this host for browsers; repeatable.")
+        list[str] | None, typer.Option("--name", metavar="HOST", help="A name of this host for browsers.")
     ] = None,
     database: Annotated[
         str | None,
@@ -82,7 +82,7 @@ def lab(
     ] = False,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", metavar="TARGET", help="Measure on this target, as of --on; repeatable."),
+        typer.Option("--target", metavar="TARGET", help="Measure on this target, as of --on."),
     ] = None,
     scope: Annotated[
         TokenScope | None, typer.Option("--scope", help="What a token is for: send runs, read them, plan too, or all.")
@@ -132,10 +132,10 @@ def lab(
 def _refuse_unfit(context: typer.Context, action: LabAction, data: Path, run: str) -> None:
     """Raises InputError for what another action takes."""
     if run and action is not LabAction.remove:
-        raise InputError(f"{run}: {action} takes no run", hint=f"wattlock lab remove HASH --data {data}")
+        raise UsageError(f"{run}: {action} takes no run", hint=f"wattlock lab remove HASH --data {data}")
     for option in given(context):
         if option in OPTIONS and OPTIONS[option] is not action:
-            raise InputError(f"{option} is for {OPTIONS[option]}", hint=f"wattlock lab {OPTIONS[option]} --data {data}")
+            raise UsageError(f"{option} is for {OPTIONS[option]}", hint=f"wattlock lab {OPTIONS[option]} --data {data}")
 
 
 def _targets(given: list[str], *, named: bool) -> list[str]:
@@ -211,7 +211,7 @@ def _token(data: Path, database: str | None, scope: TokenScope | None, days: int
     from wattlock.lab.collection import Collection, is_lab
 
     if scope is None:
-        raise InputError(
+        raise UsageError(
             "--scope is missing",
             hint="send for machines that push, read for people, plan for who measures, admin for all",
         )
@@ -237,7 +237,7 @@ def _remove(data: Path, database: str | None, run: str) -> None:
     from wattlock.lab.tokens import By
 
     if not run:
-        raise InputError("the run is missing", hint=f"wattlock lab remove HASH --data {data}; its page has the hash")
+        raise UsageError("the run is missing", hint=f"wattlock lab remove HASH --data {data}; its page has the hash")
     removed = _existing(data, database).remove(run, By(None, "this host"))
     echo(f"run {removed} is out of the lab; its folder is below {data / 'removed'}", err=True)
 
@@ -246,5 +246,5 @@ def _revoke(data: Path, database: str | None, token_id: str | None) -> None:
     from wattlock.lab import tokens
 
     if token_id is None:
-        raise InputError("--id is missing", hint=f"`wattlock lab tokens --data {data}` lists them")
+        raise UsageError("--id is missing", hint=f"`wattlock lab tokens --data {data}` lists them")
     tokens.revoke(_existing(data, database).engine, token_id)

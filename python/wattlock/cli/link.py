@@ -12,6 +12,7 @@ import typer
 from wattlock.cli import link_designs
 from wattlock.cli.capture import replayed
 from wattlock.cli.echo import echo
+from wattlock.cli.help import SELDOM
 from wattlock.cli.options import (
     NS3,
     AllowAssumed,
@@ -25,7 +26,7 @@ from wattlock.cli.options import (
 )
 from wattlock.cli.table import Format, show, show_filled
 from wattlock.definitions.changes import change
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,7 +72,8 @@ class FileOptions:
         RadioStandard | None, typer.Option("--template", help="Print an annotated scenario to fill.")
     ] = None
     schema: Annotated[
-        RadioStandard | None, typer.Option("--schema", help="Print the JSON Schema of such a scenario, for editors.")
+        RadioStandard | None,
+        typer.Option("--schema", rich_help_panel=SELDOM, help="Print the JSON Schema of such a scenario, for editors."),
     ] = None
 
 
@@ -95,10 +97,14 @@ class ScenarioOptions:
     file: Annotated[Path | None, typer.Option("--file", help="A file whose size is what is sent.")] = None
     payload_B: Annotated[int | None, typer.Option("--payload-B", min=1, help="Octets of a packet's payload.")] = None
     distance_m: Annotated[float | None, typer.Option("--distance-m", help="Between the nodes.")] = None
-    walls_dB: Annotated[float | None, typer.Option("--walls-dB", help="Loss of the walls between.")] = None
+    walls_dB: Annotated[
+        float | None, typer.Option("--walls-dB", rich_help_panel=SELDOM, help="Loss of the walls between.")
+    ] = None
     rssi_dBm: Annotated[float | None, typer.Option("--rssi-dBm", help="Received power, in place of a distance.")] = None
-    engine: Annotated[str | None, typer.Option("--engine", help="dcf, closed-form, bianchi; ns3 beside dcf.")] = None
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", rich_help_panel=SELDOM, help="dcf, closed-form, bianchi; ns3 beside dcf.")
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", rich_help_panel=SELDOM, min=0, help="Random seed.")] = None
 
 
 @dataclass(frozen=True)
@@ -153,14 +159,14 @@ def link(
 
     One scenario gives its ledger, nodes and hops; several, or values with commas between, stand side by side: --phy,
     --topology, --protection, --transport, --rate-Mb-s, --cipher, --encoding and --radio take commas, and those of other
-    radios than 802.11 the last three. --set may be given several times.
+    radios than 802.11 the last three.
 
     Examples: wattlock link adhoc-open --radio intel-5300;
     wattlock link bss-open --protection none,tkip,ccmp --phy b,g;
     wattlock link adhoc-open --cipher aes128-cbc --encoding raw,base64 --data-B 1000000;
     wattlock link adhoc-poor; wattlock link ble-reading --cipher aes128-ccm8;
     wattlock link --tables; wattlock link --compare tracker; wattlock link bss-ccmp --capture hour.pcap;
-    wattlock link --template wifi > mine.toml; wattlock link --schema ble > ble.schema.json
+    wattlock link --template wifi > mine.toml
     """
     from wattlock.link.scenario import IN_MESSAGE, messages_among
 
@@ -208,7 +214,7 @@ def _unnamed(capture: Path | None) -> InputError:
     hint = "`wattlock link --list` lists them: wattlock link adhoc-open"
     if capture is not None:
         hint = f"one that sends its messages, as bss-ccmp; `wattlock capture {capture}` prints its packets"
-    return InputError("name a scenario", hint=hint)
+    return UsageError("name a scenario", hint=hint)
 
 
 def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
@@ -223,7 +229,7 @@ def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
         key, value = change(text, "host.sender_us=300")
         if key in taken or key in found:
             other = "another --set" if key in found else taken[key]
-            raise InputError(f"--set {text} and {other} say the same key", hint="leave one of them out")
+            raise UsageError(f"--set {text} and {other} say the same key", hint="leave one of them out")
         found[key] = value
     return found
 
@@ -245,7 +251,7 @@ def _value(option: str, text: str) -> Any:
         try:
             return float(text)
         except ValueError:
-            raise InputError(f"--rate-Mb-s {text}: no number", hint="for example 11 or 5.5,11") from None
+            raise UsageError(f"--rate-Mb-s {text}: no number", hint="for example 11 or 5.5,11") from None
     return None if option == "cipher" and text == "none" else text
 
 
@@ -258,7 +264,7 @@ def _refuse_foreign(names: Iterable[str], file: str) -> None:
     for name in requested:
         if name.startswith("--") and name not in WITH_MESSAGES:
             hint = f"{file} is of a radio that is not 802.11: it goes with {', '.join(WITH_MESSAGES)}"
-            raise InputError(f"{name} and the scenario {file} don't go together", hint=hint)
+            raise UsageError(f"{name} and the scenario {file} don't go together", hint=hint)
     for other in ("--data-B", "--file"):
         refuse_pair(requested, "--payload-B", other, "both say how long the message is: leave one of them out")
 
@@ -315,9 +321,9 @@ def _transfers(
         )
     if by.device is not None and by.run is None and not any(named.scenario.computes for named in requested):
         hint = "--run names a run, --set cost.cycles_per_B=20 or host.sender_us=300 a figure of your own"
-        raise InputError("--device values what hosts compute, and nothing says what they do", hint=hint)
+        raise UsageError("--device values what hosts compute, and nothing says what they do", hint=hint)
     if by.run is not None and not ciphers:
-        raise InputError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
+        raise UsageError("--run says what a cipher costs, and the plaintext is sent", hint="name one with --cipher")
     return evaluate_each(
         requested,
         toolbox.find(),

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from wattlock.cli.echo import echo
-from wattlock.errors import InputError, StudyError
+from wattlock.cli.help import SELDOM
+from wattlock.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +31,21 @@ AllowAssumed = Annotated[
 ]
 Cards = Annotated[
     Path | None,
-    typer.Option("--cards", metavar="DIR", help="A folder of your own cards; WATTLOCK_CARDS names one for all verbs."),
+    typer.Option(
+        "--cards",
+        rich_help_panel=SELDOM,
+        metavar="DIR",
+        help="A folder of your own cards; WATTLOCK_CARDS names one for all verbs.",
+    ),
 ]
 SysRoot = Annotated[
-    Path | None, typer.Option("--sys-root", metavar="DIR", help="Read meters and batteries below DIR in place of /sys.")
+    Path | None,
+    typer.Option(
+        "--sys-root",
+        rich_help_panel=SELDOM,
+        metavar="DIR",
+        help="Read meters and batteries below DIR in place of /sys.",
+    ),
 ]
 On = Annotated[
     str | None,
@@ -137,37 +149,37 @@ def refuse_beside(requested: Iterable[str], mode: str, allowed: Iterable[str], *
 
     * `requested`: as `given` names them; `mode`: one of them. `why`: in place of a list of what does.
 
-    Raises InputError naming both.
+    Raises UsageError naming both.
     """
     goes = list(allowed)
     for option in requested:
         if option != mode and option not in goes:
             listed = f"{mode} goes with {', '.join(goes)}" if goes else f"{mode} stands alone"
-            raise InputError(f"{mode} and {option} don't go together", hint=why or listed)
+            raise UsageError(f"{mode} and {option} don't go together", hint=why or listed)
 
 
 def refuse_pair(requested: Iterable[str], option: str, other: str, hint: str) -> None:
     """Refuses two options that were given both.
 
-    Raises InputError naming them.
+    Raises UsageError naming them.
     """
     if {option, other} <= set(requested):
-        raise InputError(f"{option} and {other} don't go together", hint=hint)
+        raise UsageError(f"{option} and {other} don't go together", hint=hint)
 
 
 def refuse_without(requested: Iterable[str], option: str, needed: str, hint: str) -> None:
     """Refuses an option that says something of another, which was not given.
 
-    Raises InputError naming both.
+    Raises UsageError naming both.
     """
     if option in requested and needed not in requested:
-        raise InputError(f"{option} needs {needed}", hint=hint)
+        raise UsageError(f"{option} needs {needed}", hint=hint)
 
 
 def refuse_link(requested: dict[str, Any], scenarios: list[str]) -> None:
     """Refuses options that don't go together.
 
-    Raises InputError naming the first two of them.
+    Raises UsageError naming the first two of them.
     """
     names = [f"the scenario {scenarios[0]}" if name == "SCENARIO" else name for name in requested]
     for mode, allowed in LINK_MODES.items():
@@ -178,13 +190,13 @@ def refuse_link(requested: dict[str, Any], scenarios: list[str]) -> None:
 
 
 def refuse_joules(requested: dict[str, Any]) -> None:
-    """Raises InputError where ns-3 is asked, and something is given that is for joules."""
+    """Raises UsageError where ns-3 is asked, and something is given that is for joules."""
     for option in ("--radio", "--run", "--device", "--allow-assumed"):
         refuse_pair([*requested, "engine ns3"], "engine ns3", option, "ns-3 is asked for durations, not for joules")
 
 
 def refuse_name(bind: str) -> None:
-    """Raises InputError where `bind` is no address in numbers with a port."""
+    """Raises UsageError where `bind` is no address in numbers with a port."""
     host, _, port = bind.rpartition(":")
     try:
         address = ip_address(host.removeprefix("[").removesuffix("]"))
@@ -195,7 +207,7 @@ def refuse_name(bind: str) -> None:
         hint = (
             "ADDRESS:PORT, the address in numbers: 127.0.0.1:7400, 192.168.1.2:7400 or [::1]:7400; port 0 is a free one"
         )
-        raise InputError(f"--bind {bind}: no address with a port", hint=hint)
+        raise UsageError(f"--bind {bind}: no address with a port", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -203,10 +215,16 @@ class DefinitionOutput:
     """What is printed in place of the list."""
 
     show: Annotated[
-        str | None, typer.Option("--show", metavar="NAME", help="Print the file of one, to start your own from.")
+        str | None,
+        typer.Option(
+            "--show", rich_help_panel=SELDOM, metavar="NAME", help="Print the file of one, to start your own from."
+        ),
     ] = None
     template: Annotated[bool, typer.Option("--template", help="Print an annotated file to fill.")] = False
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file, for editors.")] = False
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", rich_help_panel=SELDOM, help="Print the JSON Schema of such a file, for editors."),
+    ] = False
 
 
 MODES = ("--show", "--template", "--schema")
@@ -217,7 +235,7 @@ def refuse_two(requested: dict[str, Any], goes_with: tuple[str, ...] = ()) -> No
 
     * `requested`: the options given, as `option_rules.given` names them. `goes_with`: what does.
 
-    Raises InputError naming both.
+    Raises UsageError naming both.
     """
     mode = next((mode for mode in MODES if mode in requested), None)
     if mode:
@@ -252,7 +270,10 @@ class TargetOptions:
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Count on the workers of this Dask scheduler, tcp://HOST:8786."
+            "--scheduler",
+            rich_help_panel=SELDOM,
+            metavar="ADDRESS",
+            help="Count on the workers of this Dask scheduler, tcp://HOST:8786.",
         ),
     ] = None
 
@@ -273,10 +294,10 @@ class TargetOptions:
 
         if not isinstance(target, Emulated):
             what = f"--scheduler {self.scheduler[:80]}: its workers count on emulated cores, and measure nothing"
-            raise StudyError(what, hint="name a core: --on qemu:cortex-m4")
+            raise UsageError(what, hint="name a core: --on qemu:cortex-m4")
         if libraries:
             what = f"--library {next(iter(libraries))}: a scheduler's workers have neither its files nor its compiler"
-            raise StudyError(what, hint="leave --scheduler out: this machine counts it")
+            raise UsageError(what, hint="leave --scheduler out: this machine counts it")
         with clustered(target, self.scheduler) as shared:
             yield shared
 

@@ -14,7 +14,7 @@ import typer
 from wattlock.cli.echo import echo
 from wattlock.cli.options import refuse_name
 from wattlock.cli.run import DischargeOptions
-from wattlock.errors import InputError, WattlockError
+from wattlock.errors import UsageError, WattlockError
 
 if TYPE_CHECKING:
     from wattlock.page.certificate import Certificate
@@ -67,12 +67,12 @@ def page(
     load(study)
     discharge = discharged.discharge(None)
     if discharge is not None and discharge.battery:
-        raise InputError(f"--battery {discharge.battery}: a page has no names of batteries", hint="--battery any")
+        raise UsageError(f"--battery {discharge.battery}: a page has no names of batteries", hint="--battery any")
     visits = Visits(find())
     host, _, port = bind.rpartition(":")
     host = host.strip("[]")
     if adb and host != LOOPBACK:
-        raise InputError(f"--adb: the phone reaches {LOOPBACK} here, not {host}", hint="leave --bind out")
+        raise UsageError(f"--adb: the phone reaches {LOOPBACK} here, not {host}", hint="leave --bind out")
     certificate = _certificate(host) if https else None
     with contextlib.ExitStack() as ways:
         address = ways.enter_context(serving(host, int(port), visits, certificate and certificate.context()))

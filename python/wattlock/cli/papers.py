@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wattlock.cli.echo import echo, wrote
+from wattlock.cli.help import SELDOM
 from wattlock.cli.options import (
     AllowAssumed,
     Device,
@@ -22,7 +23,7 @@ from wattlock.cli.options import (
     refuse_pair,
 )
 from wattlock.cli.table import Format, show
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,7 +84,11 @@ class PapersInputs:
     ] = None
     machine: Annotated[
         Machine,
-        typer.Option("--machine", help="What the runs' machine is: some claims speak of a handheld alone."),
+        typer.Option(
+            "--machine",
+            rich_help_panel=SELDOM,
+            help="What the runs' machine is: some claims speak of a handheld alone.",
+        ),
     ] = Machine.computer
     capture: Annotated[
         Path | None, typer.Option("--capture", metavar="FILE", help="A capture of 802.11, for its packets' sizes.")
@@ -91,12 +96,20 @@ class PapersInputs:
     transfers: Annotated[
         list[str] | None,
         typer.Option(
-            "--transfers", metavar="FILE", help="JSON of `wattlock send` or `receive`; audio=FILE is of audio."
+            "--transfers",
+            rich_help_panel=SELDOM,
+            metavar="FILE",
+            help="JSON of `wattlock send` or `receive`; audio=FILE is of audio.",
         ),
     ] = None
     counted: Annotated[
         list[str] | None,
-        typer.Option("--counted", metavar="RUN", help="A run that counted on a core: its answers stand beside."),
+        typer.Option(
+            "--counted",
+            rich_help_panel=SELDOM,
+            metavar="RUN",
+            help="A run that counted on a core: its answers stand beside.",
+        ),
     ] = None
 
 
@@ -141,7 +154,7 @@ def papers(
 ) -> None:
     """Regenerate every figure and table of the five papers on this machine, and judge every claim of theirs.
 
-    --run, --counted and --transfers may be given several times; runs of one build on one machine are judged together.
+    Runs of one build on one machine are judged together.
     `wattlock run papers/mcu --on qemu:cortex-m4` makes a run for --counted, each of a core of its own. A battery is
     discharged to 10 % by one case after the other, each from a full charge, or by --repeats calls of each. A claim on
     ciphers is judged by software of the papers' era; constant-time software and AES instructions have own answers.
@@ -227,7 +240,7 @@ def _for_eyes(verdicts: pl.DataFrame, cores: Sequence[CoreJudged]) -> pl.DataFra
 def _refuse_unlike(requested: Mapping[str, Any], length: Length, measuring: PapersLength) -> None:
     """Raises InputError for options of measuring beside what measures nothing, and of a battery without it."""
     if length is not Length.battery and (measuring.repeats is not None or measuring.sys_root is not None):
-        raise InputError("--repeats and --sys-root are of a battery", hint="add --length battery")
+        raise UsageError("--repeats and --sys-root are of a battery", hint="add --length battery")
     for option in ("--length", "--dry-run", "--keep-trying"):
         refuse_pair(requested, "--run", option, "a run is judged as it is; what is measured comes without --run")
     for option in ("--dry-run", "--keep-trying", "--device") if length is Length.none else ():

@@ -10,8 +10,9 @@ import typer
 
 from wattlock.cli.carry_out import measure
 from wattlock.cli.echo import echo
+from wattlock.cli.help import SELDOM
 from wattlock.cli.options import AllowAssumed, Device, DryRun, KeepTryingMinutes, SysRoot, TargetOptions
-from wattlock.errors import StudyError
+from wattlock.errors import UsageError
 from wattlock.run.metering import Baseline
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class MeterOptions:
         """The meter asked for. Raises StudyError where its place is said, and it isn't."""
         if self.meter is None:
             if (self.sys_root is not None and discharged.battery is None) or self.stream is not None:
-                raise StudyError("--sys-root and --stream say where a meter is", hint="name it with --meter")
+                raise UsageError("--sys-root and --stream say where a meter is", hint="name it with --meter")
             return None
         from wattlock.run.metering import MeterChoice
 
@@ -63,13 +64,20 @@ class DischargeOptions:
     ] = None
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Stop a discharge after N calls.")] = None
     until_percent: Annotated[
-        int | None, typer.Option("--until-percent", min=0, max=99, help="Stop a discharge at this level.")
+        int | None,
+        typer.Option("--until-percent", rich_help_panel=SELDOM, min=0, max=99, help="Stop a discharge at this level."),
     ] = None
     from_percent: Annotated[
-        int | None, typer.Option("--from-percent", min=1, max=100, help="Start a discharge at this level or above.")
+        int | None,
+        typer.Option(
+            "--from-percent", rich_help_panel=SELDOM, min=1, max=100, help="Start a discharge at this level or above."
+        ),
     ] = None
     log_every_s: Annotated[
-        int, typer.Option("--log-every-s", min=1, max=3600, help="Time between two lines of the level.")
+        int,
+        typer.Option(
+            "--log-every-s", rich_help_panel=SELDOM, min=1, max=3600, help="Time between two lines of the level."
+        ),
     ] = 10
 
     def discharge(self, sys_root: Path | None) -> DischargePlan | None:
@@ -77,7 +85,7 @@ class DischargeOptions:
         levels = (self.until_percent, self.repeats, self.from_percent)
         if self.battery is None:
             if any(level is not None for level in levels):
-                raise StudyError("--repeats and the levels are those of a battery", hint="name it with --battery")
+                raise UsageError("--repeats and the levels are those of a battery", hint="name it with --battery")
             return None
         from wattlock.run.discharge import DischargePlan
 
@@ -122,21 +130,20 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
 ) -> None:
     """Carry out a study on this machine, or on the device of --on, and write its report.
 
-    It ends with 12 where a case failed. --only and --library may be given several times.
+    It ends with 12 where a case failed.
 
     By `--on qemu:CORE` instructions are counted on an emulated microcontroller, and cycles by the core's rules; by
     `--on board:BOARD@PORT` a board's own counter tells them.
 
     Examples: wattlock run first-look --only 'aes*'    wattlock run quick --on ssh:pi4
     wattlock run mcu-quick --on qemu:cortex-m4    wattlock run mcu-quick --on qemu:cortex-m4/stm32f407@168MHz
-    wattlock run mcu --on qemu:cortex-m4 --scheduler tcp://lab:8786
     wattlock run quick --library mine=./libmine.so    wattlock run quick --meter powercap:package-0
     wattlock run mine.toml --battery BAT0 --repeats 6000    wattlock run --resume last
     """
     from wattlock.run.libraries import named_libraries
 
     if (study is None) == (resume is None):
-        raise StudyError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
+        raise UsageError("name either a study or, with --resume, a run", hint="`wattlock studies` lists the studies")
     libraries = named_libraries(library or [])
     if resume is not None:
         of_a_plan = (device, by.meter, discharged.battery, out, core_class, keep_trying)
@@ -146,7 +153,7 @@ def run(  # noqa: PLR0917 - Typer gives every option by its name
         return
     if by.meter is not None and device is not None:
         hint = "name the card with `wattlock show --device` afterwards"
-        raise StudyError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
+        raise UsageError("--meter measures joules and --device computes them: a run has one of them", hint=hint)
     from wattlock.energy.valuing import kept_card
     from wattlock.run import begin
 
@@ -170,7 +177,7 @@ def _refuse_planned(*, is_given: bool) -> None:
     """Raises StudyError where an option is given that a run was planned with."""
     if is_given:
         hint = "leave out --only, --core-class, --device, --meter, --battery, --out, --keep-trying and --dry-run"
-        raise StudyError("--resume goes on with a run as it was planned", hint=hint)
+        raise UsageError("--resume goes on with a run as it was planned", hint=hint)
 
 
 def _levels(core_classes: str | None) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 from wattlock.cli.options import SysRoot, given, refuse_without
 from wattlock.cli.table import Format
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError
+from wattlock.errors import UsageError
 
 SHORT = ["side", "file", "cipher", "provider", "encoding", "transport", "plain_B", "encoded_B", "wire_B"]
 SHORT += ["cipher_ms", "encode_ms", "transfer_ms", "transfer_cpu_ms", "throughput_MB_s", "lost_datagrams"]
@@ -53,7 +53,7 @@ class SideMeter:
         for option, place in places.items():
             if place is not None and self.meter is None:
                 hint = "it says where a meter is: name the meter, `wattlock meters` lists them"
-                raise InputError(f"{option} needs --meter", hint=hint)
+                raise UsageError(f"{option} needs --meter", hint=hint)
 
 
 def send(

@@ -10,7 +10,7 @@ from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Device, Run
 from wattlock.cli.table import Format, short
 from wattlock.cli.table import show as print_table
-from wattlock.errors import InputError, StoreError
+from wattlock.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,7 @@ def show(  # noqa: PLR0917 - Typer gives every option by its name
     from wattlock.run.result import open_run
 
     if battery_card is not None and not battery:
-        raise InputError("--battery-card: is for a battery that was discharged", hint="with --battery")
+        raise UsageError("--battery-card: is for a battery that was discharged", hint="with --battery")
     result = open_run(run)
     if battery:
         _discharges(result, battery_card, form, allow_assumed=allow_assumed)

@@ -10,7 +10,7 @@ import typer
 from wattlock.cli.echo import echo
 from wattlock.cli.options import AllowAssumed, Cards, DefinitionOutput, chosen, given, printed, refuse_pair, refuse_two
 from wattlock.cli.progress import bar, heed_ctrl_c
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 
 def sweep(
@@ -56,7 +56,7 @@ def sweep(
         return
     if definition is None or out is None:
         hint = f"for example wattlock sweep {definition or 'mine.toml'} --out swept; --template prints a file to fill"
-        raise InputError("name a sweep" if definition is None else "name a folder for the rows", hint=hint)
+        raise UsageError("name a sweep" if definition is None else "name a folder for the rows", hint=hint)
     refuse_pair(options, "--workers", "--scheduler", "a scheduler has its own workers: leave one of them out")
     plan = planned(definitions.load(definition), chosen(), cards=cards, allow_assumed=allow_assumed)
     rows = plan.rows

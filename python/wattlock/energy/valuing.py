@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -13,12 +13,14 @@ from wattlock.analysis.comparison import core_classes
 from wattlock.analysis.distributions import COVERAGE
 from wattlock.energy.device_cards import DEVICES, Card, Device, kept, load
 from wattlock.errors import EvidenceError
-from wattlock.run.begin import KeptCard
 from wattlock.run.result import Result
 from wattlock.run.validity import INVALID_RUN
 from wattlock.targets import Target
 from wattlock.targets.parts import PARTS, short_title
 from wattlock.targets.target import refuse_emulated
+
+if TYPE_CHECKING:
+    from wattlock.run.begin import KeptCard
 
 COLUMNS = {
     "energy_uJ": pl.Float64,
@@ -182,6 +184,8 @@ def kept_card(name_or_path: str, target: Target, core_classes: Sequence[str], *,
     fastest = facts.core_classes[0].name if facts.core_classes else None
     for kind in core_classes or (fastest,):
         refuse(card.on(kind), isa=facts.isa, allow_assumed=allow_assumed)
+    from wattlock.run.begin import KeptCard  # to plan a run takes more than to read one
+
     return KeptCard(card.name, card.card.model_dump(mode="json"))
 
 

@@ -296,9 +296,10 @@ def remember(id_: str, folder: Path, root: Path = ROOT) -> None:
 def find(name_or_path: str | Path, root: Path = ROOT) -> Path:
     """The folder of a run.
 
-    * `name_or_path`: its path, its id, or `last` for the one that began last under `root`.
+    * `name_or_path`: its path, its id, or `last` for the one that began last under `root`; what an id begins or ends
+      with does too, where no other does so.
 
-    Raises StoreError where there is none.
+    Raises StoreError where there is none, or several.
     """
     name, path = str(name_or_path), Path(name_or_path)
     if name == LAST:
@@ -310,6 +311,12 @@ def find(name_or_path: str | Path, root: Path = ROOT) -> Path:
         if candidate.is_dir():
             return candidate
     known = [run.name for run in runs(root)]
+    alike = [run for run in known if name and (run.startswith(name) or run.endswith(f"-{name}"))]
+    if len(alike) == 1:
+        return root / alike[0]
+    if alike:
+        what = f"{len(alike)} runs under {root} begin or end with {name}"
+        raise StoreError(what, hint=f"the last of them: {', '.join(alike[-3:])}")
     hint = suggestion(name, known, "there are") if known else "`wattlock run first-look` makes one"
     raise StoreError(f"there is no run {name}, neither here nor under {root}", hint=hint)
 

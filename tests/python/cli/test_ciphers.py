@@ -88,3 +88,17 @@ def test_code_by_tables_beside_better_is_marked_as_history(capsys: pytest.Captur
     (row,) = as_json(capsys, "--show", "des-cbc")
     kinds = {provider["provider"]: provider["kind"] for provider in row["providers"]}
     assert (kinds["rustcrypto"], kinds["wattlock-tables"]) == ("plain software", "plain software")
+
+
+def test_the_list_holds_what_is_asked_for_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    every = as_json(capsys)
+    asked = as_json(capsys, "aes128*", "rc4-*", "--provider", "rustcrypto")
+    assert {row["id"] for row in asked} == {
+        row["id"]
+        for row in every
+        if row["id"].startswith(("aes128", "rc4-")) and row["provider"] == "rustcrypto" and row["available"]
+    }
+    broken = as_json(capsys, "--status", "broken")
+    assert {row["id"] for row in broken} == {row["id"] for row in every if row["status"] == "broken"} != set()
+    assert cli.answer(["ciphers", "aes*", "--status", "wonderful"]) == 4
+    assert "statuses: " in capsys.readouterr().err

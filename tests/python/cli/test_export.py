@@ -15,7 +15,7 @@ from support.scripted_probe import direct, install
 from support.tools import needs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import EvidenceError, InputError, StoreError
+from wattlock.errors import EvidenceError, InputError, StoreError, UsageError
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.exported import WITHHELD, escaped, latex, public, public_frame
 from wattlock.run.begin import measure
@@ -190,14 +190,14 @@ def test_what_can_not_be_exported_is_named_and_overwrites_nothing(
 def test_parquet_needs_a_file_and_a_folder_that_is_not_there_is_named(
     run: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert "--out" in exported(capsysbinary, run, "--format", "parquet", code=InputError.exit_code)[1]
+    assert "--out" in exported(capsysbinary, run, "--format", "parquet", code=UsageError.exit_code)[1]
     assert "nowhere/e.csv" in exported(capsysbinary, run, "--out", "nowhere/e.csv", code=InputError.exit_code)[1]
 
 
 def test_an_ending_that_names_no_format_is_refused_unless_the_format_is_named(
     run: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    _, refusal = exported(capsysbinary, run, "--out", "e.exe", code=InputError.exit_code)
+    _, refusal = exported(capsysbinary, run, "--out", "e.exe", code=UsageError.exit_code)
     assert "e.exe: its ending names no format" in refusal
     assert ".csv, .parquet, .tex, .json" in refusal
     assert not Path("e.exe").exists()

@@ -23,11 +23,29 @@ def test_paragraphs_flow_and_examples_stand_a_line_each() -> None:
 def test_no_help_shows_the_type_of_a_flag_and_each_has_its_examples(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.answer([verb, "--help"]) == 0
-    text = capsys.readouterr().out
+    texts = {}
+    for asked in ("--help", "-h", "--help-all"):
+        code = cli.answer([verb, asked])
+        texts[asked] = capsys.readouterr().out
+        assert code == (0 if texts[asked] else 2)
+    assert texts["-h"] == texts["--help"]
+    text = texts["--help-all"] or texts["-h"]
     assert "<bool>" not in text
     assert "<int range>" not in text
-    assert f"\n wattlock {verb}" in text.replace("│", " ")
+    assert f"\n  wattlock {verb}" in text
+    named = {name for param in cli.load(verb).params for name in param.opts if name.startswith("--")}
+    assert all(name in text and name in texts["-h"] for name in named)
+
+
+@pytest.mark.parametrize("verb", list(cli.VERBS))
+def test_a_verb_is_helped_on_one_screen_or_two(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.answer([verb, "-h"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 60
+    assert max(len(line) for line in lines if "wattlock" not in line) <= 80
 
 
 def test_the_overview_names_no_types(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from support.tools import needs
 from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import EvidenceError, InputError, Slower
+from wattlock.errors import EvidenceError, InputError, Slower, UsageError
 from wattlock.run.result import open_run
 from wattlock.store import RunFolder
 
@@ -213,17 +213,19 @@ def test_a_cipher_that_neither_library_has_is_an_error_and_not_a_row_less(
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "kind"),
     [
-        ["mine.toml", "other.toml", "--libraries", "old.so", "new.so"],
-        ["mine.toml", "--libraries", "old.so", "nowhere.so"],
-        ["last", "--out", "here"],
-        ["mine.toml", "--libraries", "old.so", "new.so", "--providers", "a", "b"],
+        (["mine.toml", "other.toml", "--libraries", "old.so", "new.so"], UsageError),
+        (["mine.toml", "--libraries", "old.so", "nowhere.so"], InputError),
+        (["last", "--out", "here"], UsageError),
+        (["mine.toml", "--libraries", "old.so", "new.so", "--providers", "a", "b"], UsageError),
     ],
 )
-def test_what_is_no_pair_of_libraries_and_a_study_is_refused(two_builds: tuple[Path, Path], words: list[str]) -> None:
+def test_what_is_no_pair_of_libraries_and_a_study_is_refused(
+    two_builds: tuple[Path, Path], words: list[str], kind: type[InputError]
+) -> None:
     assert two_builds[0].is_file()
-    assert cli.answer(["compare", *words]) == InputError.exit_code
+    assert cli.answer(["compare", *words]) == kind.exit_code
     assert not Path("runs").exists()
 
 

@@ -20,7 +20,7 @@ from support.tree import PROBE, TREE, require_programs
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.cli.run import DischargeOptions, MeterOptions
-from wattlock.errors import EvidenceError, InputError, StoreError
+from wattlock.errors import EvidenceError, InputError, StoreError, UsageError
 from wattlock.run.begin import measure
 
 needs_the_air = pytest.mark.usefixtures("the_air")
@@ -153,7 +153,7 @@ def test_what_is_of_measuring_is_refused_where_nothing_is_measured(
     probe: Path, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert probe.is_file()
-    assert option[0] in answer(capsys, "--length", "none", *option, code=InputError.exit_code)[1]
+    assert option[0] in answer(capsys, "--length", "none", *option, code=UsageError.exit_code)[1]
 
 
 def test_runs_of_two_builds_are_not_judged_together(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +232,7 @@ def test_a_dry_run_lists_the_cases_of_a_length_and_measures_nothing(
     [["--run", "last", "--length", "full"], ["--run", "last", "--dry-run"], ["--dry-run", "--radio", "intel-5300"]],
 )
 def test_an_option_that_would_change_nothing_is_refused(capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
-    assert "don't go together" in answer(capsys, *options, code=InputError.exit_code)[1]
+    assert "don't go together" in answer(capsys, *options, code=UsageError.exit_code)[1]
 
 
 @pytest.mark.parametrize("option", [["--repeats", "3"], ["--sys-root", "tree"]])
@@ -240,7 +240,7 @@ def test_what_is_of_a_battery_is_refused_with_another_length(
     probe: Path, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert probe.is_file()
-    assert "--length battery" in answer(capsys, *option, code=InputError.exit_code)[1]
+    assert "--length battery" in answer(capsys, *option, code=UsageError.exit_code)[1]
 
 
 @needs_the_air

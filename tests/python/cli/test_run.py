@@ -18,7 +18,7 @@ from support.store_records import room_for
 from support.tree import TREE
 from support.virtual_runs import CIPHERS, study_of, write_study
 from wattlock import cli
-from wattlock.errors import CasesFailed, DiskFull, InputError, Interrupted, ProbeError, StoreError, StudyError
+from wattlock.errors import CasesFailed, DiskFull, InputError, Interrupted, ProbeError, StoreError, UsageError
 from wattlock.store import RunFolder
 
 
@@ -183,7 +183,7 @@ def test_a_run_goes_on_as_it_was_planned_or_not_at_all(place: Path, words: Words
     broken(place)
     words()
     for more in (["--only", "cipher=aes*"], ["--device", "rp2040"], ["--out", "there"], ["--dry-run"]):
-        assert cli.answer(["run", "--resume", "run", *more]) == StudyError.exit_code
+        assert cli.answer(["run", "--resume", "run", *more]) == UsageError.exit_code
         assert words()[0] == ["error: --resume goes on with a run as it was planned"]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from support.tree import PROBE, require_programs
 from wattlock import cli
-from wattlock.errors import EvidenceError, InputError, ProbeError, StoreError, StudyError
+from wattlock.errors import EvidenceError, InputError, ProbeError, StoreError, StudyError, UsageError
 from wattlock.run.result import read
 from wattlock.store import RunFolder
 
@@ -203,7 +203,7 @@ payload_B = [64]
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "a study that there isn't": (["run", "first-lok"], InputError.exit_code, "first-lok"),
-    "no study at all": (["run"], StudyError.exit_code, "--resume"),
+    "no study at all": (["run"], UsageError.exit_code, "--resume"),
     "a study that is no TOML": (["run", "broken.toml"], StudyError.exit_code, "broken.toml: not TOML"),
     "an unknown key": (["run", "key.toml"], StudyError.exit_code, "key.toml: grid[0].cypher: unknown key"),
     "an unknown cipher": (["run", "cipher.toml"], StudyError.exit_code, 'grid[0].cipher[0]: no cipher "aes129-cbc"'),

@@ -95,6 +95,26 @@ def test_a_run_is_found_by_path_by_id_and_as_the_last(tmp_path: Path, monkeypatc
     assert caught.value.hint == "there are: a, c, b"
 
 
+def test_a_part_of_an_id_that_only_one_run_has_names_it(tmp_path: Path) -> None:
+    for day, name in ((1, "quick-20260901-a1f0"), (2, "quick-20260902-b2c3"), (3, "mine-20260903-a1f0")):
+        plan = plan_lines(
+            STUDY, [CASE], id=name, created=CREATED.replace(day=day), seed=7, probe_sha256="ab" * 32, device=None
+        )
+        RunFolder.create(tmp_path / name, plan)
+    for part, name in (
+        ("mine", "mine-20260903-a1f0"),
+        ("b2c3", "quick-20260902-b2c3"),
+        ("quick-20260901", "quick-20260901-a1f0"),
+    ):
+        assert find(part, tmp_path) == tmp_path / name
+    for part in ("quick", "a1f0"):
+        with pytest.raises(StoreError, match="2 runs"):
+            find(part, tmp_path)
+    for part in ("20260902", "2c3"):
+        with pytest.raises(StoreError, match="there is no run"):
+            find(part, tmp_path)
+
+
 def test_of_two_runs_that_began_in_one_second_the_last_is_the_one_planned_later(tmp_path: Path) -> None:
     for later, name in ((1, "z"), (2, "a")):
         plan = plan_lines(STUDY, [CASE], id=name, created=CREATED, seed=7, probe_sha256="ab" * 32, device=None)
