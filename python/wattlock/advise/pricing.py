@@ -59,7 +59,7 @@ def price(question: Question, cards: Path | None, *, allow_assumed: bool) -> Val
         hint = "--device nrf52840 takes published cycles; --run last what this machine took (`wattlock run advice`)"
         raise InputError("neither a device nor a run is named", hint=hint)
     card.refuse_doubted(allow_assumed=allow_assumed)
-    priced = published.price(
+    priced = published.published_costs(
         card,
         messages(question),
         allow_assumed=allow_assumed,

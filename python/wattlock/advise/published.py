@@ -38,7 +38,7 @@ class DeviceCosts(NamedTuple):
     """What ciphers cost on a device.
 
     * `taken`: the best of each cipher, code and hardware apart. `unranked`: assumed ones that nobody consented to.
-    * `slower`: what else is known of them. `engines`: hardware without a figure. `compared`: in which language.
+    * `slower`: what else is known of them. `engines`: hardware without a figure. `language`: that they are compared in.
     * `tally`: what its records cost, where they were counted on the core.
     """
 
@@ -46,11 +46,11 @@ class DeviceCosts(NamedTuple):
     unranked: list[CipherCost]
     slower: list[CipherCost]
     engines: list[Engine]
-    compared: str = "C"
+    language: str = "C"
     tally: CipherCost | None = None
 
 
-def price(
+def published_costs(
     device: Device,
     messages: Sequence[CostedMessage],
     *,
@@ -261,11 +261,11 @@ def follows_the_code(priced: DeviceCosts, messages: Sequence[CostedMessage]) -> 
     costs = [*code, *(cost for cost in priced.slower if cost.origin and not cost.accelerator)]
     reference = {}
     for cost in sorted(costs, key=lambda cost: -cost.spent(messages)):
-        if cost.origin and cost.origin.language == priced.compared and not cost.doubt:
+        if cost.origin and cost.origin.language == priced.language and not cost.doubt:
             reference[cost.cipher] = cost
     by_reason: dict[tuple[str, str], list[str]] = {}
     for first, second in combinations(sorted(code, key=lambda cost: cost.spent(messages)), 2):
-        why = _order(first, second, reference, priced.compared, messages)
+        why = _order(first, second, reference, priced.language, messages)
         if why and first.origin != second.origin:
             by_reason.setdefault((why, second.cipher), []).append(first.cipher)
     merged: dict[tuple[str, tuple[str, ...]], list[str]] = {}

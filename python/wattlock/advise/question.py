@@ -21,7 +21,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails
 
 from wattlock.definitions import DefinitionForm, Problem, Shelf, Table, Text, shown
-from wattlock.definitions.changes import change, changed
+from wattlock.definitions.changes import assignment, with_changes
 from wattlock.definitions.toml import path_of
 from wattlock.energy.number import YEAR_s
 from wattlock.errors import InputError
@@ -502,7 +502,7 @@ def checked(name: str, tables: Mapping[str, Any], changes: Mapping[str, Any] | N
 
     Raises InputError naming every key that is wrong, and its value.
     """
-    raw = changed(name, tables, changes or {}, lists=["flow"])
+    raw = with_changes(name, tables, changes or {}, lists=["flow"])
     flows = raw.get("flow")
     if isinstance(flows, list):
         raw["flow"] = [_captured(flow) for flow in flows]
@@ -572,7 +572,7 @@ def asked(
     if not tables["flow"] and not any((text or "").startswith("flow") for text in changes or []):
         raise InputError("no traffic is given", hint="--message 64B --every 1s, or a profile: `wattlock advise --list`")
     name = f"profile {profile}" if profile else "question"
-    return checked(name, tables, dict(given) | dict(change(text, "floor.tag=96") for text in changes or []))
+    return checked(name, tables, dict(given) | dict(assignment(text, "floor.tag=96") for text in changes or []))
 
 
 def _flows(there: list[dict[str, Any]], traffic: Traffic) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from wattlock.cli.options import (
     refuse_pair,
 )
 from wattlock.cli.table import Format, show, show_filled
-from wattlock.definitions.changes import change
+from wattlock.definitions.changes import assignment
 from wattlock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _changes(texts: list[str], taken: dict[str, str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for text in texts:
-        key, value = change(text, "host.sender_us=300")
+        key, value = assignment(text, "host.sender_us=300")
         if key in taken or key in found:
             other = "another --set" if key in found else taken[key]
             raise UsageError(f"--set {text} and {other} say the same key", hint="leave one of them out")

@@ -167,7 +167,7 @@ def _inputs(profile: str, payload_B: int | None, by: Valuing) -> tuple[SensorTra
     device = device_cards.load(name, by.cards)
     device.refuse_doubted(allow_assumed=by.allow_assumed)
     traffic = SensorTraffic(payload_B or size_B, 1 / rate)
-    priced = published.price(
+    priced = published.published_costs(
         device, [CostedMessage(traffic.payload_B, rate)], allow_assumed=by.allow_assumed, cards=by.cards
     )
     sigma_of_card = math.hypot(*(exponent * number.log_sigma for _, number, exponent in device.card.factors()))

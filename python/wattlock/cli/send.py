@@ -102,7 +102,7 @@ def carry_out(words: list[str], form: Format) -> None:
 
     from wattlock.targets import toolbox
 
-    rows, error = toolbox.carry_out(toolbox.find(), words)
+    rows, error = toolbox.rows_of_run(toolbox.find(), words)
     if form is Format.table:
         joules = JOULES if any(row["energy"] for row in rows) else []
         rows = [{name: _shown(row, name) for name in [*SHORT, *joules]} for row in rows]

@@ -13,7 +13,7 @@ from wattlock.errors import InputError
 STEP = re.compile(r"(?P<key>\w+)(?:\[(?P<number>\d+)\])?", re.ASCII)
 
 
-def change(text: str, example: str) -> tuple[str, Any]:
+def assignment(text: str, example: str) -> tuple[str, Any]:
     """The path and the value of one `KEY=VALUE`; a value that is no TOML is text.
 
     * `example`: shown to whoever wrote something else.
@@ -29,7 +29,7 @@ def change(text: str, example: str) -> tuple[str, Any]:
         return key, value
 
 
-def changed(
+def with_changes(
     label: str, tables: Mapping[str, Any], changes: Mapping[str, Any], lists: Sequence[str] = ()
 ) -> dict[str, Any]:
     """A copy of tables with what is asked for in place of what they say.

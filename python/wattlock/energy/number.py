@@ -97,7 +97,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 }
 
 
-class Under(Table):
+class NumberConditions(Table):
     """What a figure holds for, as data, so that figures of different conditions can't meet in one product.
 
     * `scope`: what is fed: the core's rail, the radio, the chip, the board, or all that hangs on the battery.
@@ -142,7 +142,7 @@ class Number(Table):
     distribution: Literal["normal", "uniform"]
     because: Text
     conditions: Text
-    under: Under | None = None
+    under: NumberConditions | None = None
 
     @property
     def in_SI(self) -> float:
@@ -195,7 +195,7 @@ def refuse_mixed(numbers: Mapping[str, Number], voltage: Number | None) -> None:
     first = next((key for key, number in numbers.items() if number.under), None)
     if first is None:
         return
-    before: dict[str, Under] = {}
+    before: dict[str, NumberConditions] = {}
     for key, number in numbers.items():
         if number.under is None:
             raise ValueError(f"{key}.under: is missing; {first} has one, and numbers of one card must be alike in it")
@@ -205,7 +205,7 @@ def refuse_mixed(numbers: Mapping[str, Number], voltage: Number | None) -> None:
         before[key] = number.under
 
 
-def _refuse_unlike(key: str, under: Under, before: Mapping[str, Under]) -> None:
+def _refuse_unlike(key: str, under: NumberConditions, before: Mapping[str, NumberConditions]) -> None:
     if under.duty < 1:
         raise ValueError(f"{key}.under.duty is {under.duty:g}, must be 1: a mean over pauses is no draw of the state")
     for other, theirs in before.items():
@@ -220,7 +220,7 @@ def _refuse_unlike(key: str, under: Under, before: Mapping[str, Under]) -> None:
             raise ValueError(f"{key}.under.temperature_C is {temperature_C:g}, must be {that:g} as that of {other}")
 
 
-def _refuse_other_supply(key: str, under: Under, voltage: Number | None) -> None:
+def _refuse_other_supply(key: str, under: NumberConditions, voltage: Number | None) -> None:
     if under.supply_V is None or under.regulator is None:
         missing = "supply_V" if under.supply_V is None else "regulator"
         raise ValueError(

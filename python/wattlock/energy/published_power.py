@@ -34,7 +34,7 @@ class PrintedRow(Table):
     decrypt_battery_percent: Positive
 
 
-class Tables(Table):
+class PrintedTables(Table):
     """What a paper prints of one battery run.
 
     * `iterations` over `payload_B` bytes each make the seconds and percents of a row.
@@ -105,7 +105,7 @@ class PublishedRun(NamedTuple):
         return max(abs(case.off_percent) for case in self.cases)
 
 
-RUNS = Shelf("published run", "published runs", "published", Tables, marked_by="iterations")
+RUNS = Shelf("published run", "published runs", "published", PrintedTables, marked_by="iterations")
 
 
 def names() -> list[str]:
@@ -113,7 +113,7 @@ def names() -> list[str]:
     return RUNS.names()
 
 
-def tables(name: str) -> Tables:
+def tables(name: str) -> PrintedTables:
     """The printed tables of a published run.
 
     Raises InputError where there is none of that name.
@@ -187,7 +187,7 @@ def _rounds(row: PrintedRow) -> int:
     return max(row.block_bits, row.key_bits) // 32 + 6
 
 
-def _law(printed: Tables, operation: Operation) -> CostLaw:
+def _law(printed: PrintedTables, operation: Operation) -> CostLaw:
     rounds_and_blocks = np.array([[1.0, _rounds(row), 1.0 / row.block_bits] for row in printed.rijndael])
     percents = np.array([_of(row, operation, "battery_percent") for row in printed.rijndael])
     (a, b, c), *_ = np.linalg.lstsq(rounds_and_blocks, percents)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeAlias
 from pydantic import Field, create_model, model_validator
 
 from wattlock.definitions import DefinitionForm, Shelf, Table, Text, suggestion, validated
-from wattlock.definitions.changes import changed as with_changes
+from wattlock.definitions.changes import with_changes
 from wattlock.errors import EvidenceError, InputError, WattlockError
 from wattlock.link.ble import Ble
 from wattlock.link.framing import Role, Whole

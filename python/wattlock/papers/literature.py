@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from wattlock.definitions import Table, Text, shipped
-from wattlock.energy.published_power import Tables as BatteryTables
+from wattlock.energy.published_power import PrintedTables as BatteryTables
 from wattlock.energy.published_power import tables as battery_tables
 from wattlock.link import durations
 

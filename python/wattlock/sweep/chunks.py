@@ -26,7 +26,7 @@ import polars as pl
 from wattlock.errors import DiskFull, Interrupted, ProbeError, StoreError, WattlockError
 from wattlock.store.disk import PART, named, settle, write_whole
 from wattlock.sweep.answers import Columns, answered, columns, refuse_hopeless
-from wattlock.sweep.plan import NS3, SAME, Chunk, SweepPlan, builds
+from wattlock.sweep.plan import MUST_AGREE, NS3, Chunk, SweepPlan, builds
 from wattlock.targets.cluster import AT_A_TIME, connected, of_worker, refuse_other, this_worker
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _begun(path: Path, plan: SweepPlan) -> SweepPlan | None:
         raise StoreError(f"sweep {path}: {PLAN} can't be read", hint="name another folder with --out") from error
     for name, value in plan.builds.items():
         if found.get(name) != value:
-            what = f"sweep {path}: was begun with another {SAME[name][0]}: {found.get(name)}, not {value}"
+            what = f"sweep {path}: was begun with another {MUST_AGREE[name][0]}: {found.get(name)}, not {value}"
             raise StoreError(what, hint="name another folder with --out: all rows of a table are answered by one build")
     if replace(begun, allow_assumed=not plan.allow_assumed).encoded() == text:
         what = f"sweep {path}: was begun {'without' if plan.allow_assumed else 'with'} --allow-assumed"
@@ -256,7 +256,7 @@ def of_scheduler(plan: SweepPlan, address: str) -> Iterator[Workers]:
     stopped = threading.Event()
     with connected(address, KEPT) as scheduler, ended(ThreadPoolExecutor(AT_A_TIME)) as pool:
         for worker, found in scheduler.workers(_look, plan.own, NS3 in plan.builds).items():
-            refuse_other(worker, found, "this machine", plan.builds, SAME)
+            refuse_other(worker, found, "this machine", plan.builds, MUST_AGREE)
         encoded = plan.encoded()
 
         def answer(chunk: Chunk) -> pl.DataFrame:
@@ -286,7 +286,7 @@ def _builds(cards: Path | None, with_ns3: bool) -> dict[str, str | None]:
 def _on_worker(plan: SweepPlan, chunk: Chunk) -> pl.DataFrame:
     worker, _ = this_worker()
     try:
-        refuse_other(worker, _builds(plan.own, NS3 in plan.builds), "the others", plan.builds, SAME)
+        refuse_other(worker, _builds(plan.own, NS3 in plan.builds), "the others", plan.builds, MUST_AGREE)
         return answered(plan, chunk)
     except WattlockError as error:
         raise of_worker(worker, error) from None

@@ -21,9 +21,8 @@ from wattlock.errors import InputError, ProbeError
 from wattlock.link import ns3, scenario
 from wattlock.study.cases import CatalogueRow
 from wattlock.sweep.rows import CASE_KEY, CORE_KEY, ENGINE, ENGINE_KEY, OURS, numbers, refuse_unknown, source
-from wattlock.targets import Target
+from wattlock.targets import Target, toolbox
 from wattlock.targets.probe import first_rows
-from wattlock.targets.toolbox import SAME as SAME_BUILDS
 from wattlock.targets.toolbox import builds as builds_here
 
 Source: TypeAlias = tuple[str, dict[str, Any]]
@@ -366,12 +365,12 @@ def _doubled(path: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[Pro
 
 
 NS3 = "ns3"
-SAME = SAME_BUILDS | {NS3: ("version of ns-3", ns3.EXTRA)}
+MUST_AGREE = toolbox.MUST_AGREE | {NS3: ("version of ns-3", ns3.EXTRA)}
 """What is compared, in words, and what to do where two machines differ."""
 
 
 def builds(cards: Path | None, *, with_ns3: bool = False) -> dict[str, str | None]:
-    """What answers are made by on this machine, by the names of `SAME`; a machine without ns-3 has none of it.
+    """What answers are made by on this machine, by the names of `MUST_AGREE`; a machine without ns-3 has none of it.
 
     Raises as the builds of wattlock's own do.
     """

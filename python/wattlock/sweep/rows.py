@@ -15,7 +15,7 @@ from wattlock.advise.cipher_costs import COSTS, COUNTED_FILE
 from wattlock.analysis import estimate
 from wattlock.analysis.estimate import UNSEEN_ERROR, level_of_a_look, t_half_width
 from wattlock.definitions import Table, Text, suggestion, validated
-from wattlock.definitions.changes import changed
+from wattlock.definitions.changes import with_changes
 from wattlock.energy import battery_operations, device_cards
 from wattlock.energy.battery_cards import Surroundings
 from wattlock.energy.battery_operations import Circumstances, OwnOperation
@@ -130,7 +130,7 @@ def on_core(
     """
     core, found = changes[CORE_KEY], counted()[changes[CORE_KEY]]
     others = {path: value for path, value in changes.items() if path != CORE_KEY} | {COSTS_PATH: found.file}
-    card = changed(label, tables, others)["device"].get("card")
+    card = with_changes(label, tables, others)["device"].get("card")
     if isinstance(card, str) and (isa := device_cards.load(card, cards).card.isa) != found.isa:
         if card != tables.get("device", {}).get("card"):
             hint = f"leave {CARD_PATH} out, or name a card of {found.isa}"
@@ -209,7 +209,7 @@ def checked(name: str, run: Mapping[str, Any], changes: Mapping[str, Any]) -> Ru
     Raises InputError naming every key that is wrong, and where the run has no such case, or the draws are too few.
     """
     label = f"run {name}"
-    drawing = validated(Resampling, changed(label, {}, changes), label)
+    drawing = validated(Resampling, with_changes(label, {}, changes), label)
     case = run["cases"].get(str(drawing.case))
     if case is None:
         raise InputError(f"{label}: has no case {drawing.case}", hint=f"it has {len(run['cases'])}, the first is 0")
@@ -289,7 +289,7 @@ def checked_lives(card: str, tables: Mapping[str, Any], changes: Mapping[str, An
     Raises InputError naming every key that is wrong.
     """
     label = f"battery {card}"
-    life = validated(Life, changed(label, tables, changes), label)
+    life = validated(Life, with_changes(label, tables, changes), label)
     if (life.energy_uJ is None) == (life.cycles is None):
         has = "neither energy_uJ nor cycles" if life.cycles is None else "both energy_uJ and cycles"
         raise InputError(f"{label}: has {has}", hint='for example "energy_uJ" = 12.5 under [grid.fixed]')

@@ -34,7 +34,7 @@ from wattlock.targets.target import LOOK_S, Facts, LimitExceeded, Limits, compla
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-SAME = {
+MUST_AGREE = {
     "wattlock": ("wattlock", "install the same version on both"),
     "probe": ("build of the probe", "install the same wheel on both, or name a copy of one probe by WATTLOCK_PROBE"),
     "sources": ("sources of the images or compiler", "check out the same commit, and use the same Rust on both"),
@@ -45,7 +45,7 @@ SAME = {
 
 
 class Kit(NamedTuple):
-    """What a worker counts with: what decides a count, by the names of `SAME`, and the core's facts."""
+    """What a worker counts with: what decides a count, by the names of `MUST_AGREE`, and the core's facts."""
 
     decides: dict[str, str | None]
     facts: Facts
@@ -180,8 +180,8 @@ class Clustered:
         kits: dict[str, Kit] = self.scheduler.workers(_look, self.name)
         first, kit = next(iter(kits.items()))
         for worker, found in kits.items():
-            refuse_other(worker, found.decides, "this machine", {"wattlock": wattlock.__version__}, SAME)
-            refuse_other(worker, found.decides, f"worker {first}", kit.decides, SAME)
+            refuse_other(worker, found.decides, "this machine", {"wattlock": wattlock.__version__}, MUST_AGREE)
+            refuse_other(worker, found.decides, f"worker {first}", kit.decides, MUST_AGREE)
         return kit
 
     def push(self, file: Path) -> str:
@@ -248,7 +248,7 @@ def _carry_out(kit: Kit, order: Told) -> WorkerOutput:
     written: list[bytes] = []
     limits = replace(order.limits, stopped=released)
     try:
-        refuse_other(worker, _kit(order.core).decides, "the others", kit.decides, SAME)
+        refuse_other(worker, _kit(order.core).decides, "the others", kit.decides, MUST_AGREE)
         code, complaints = _core(order.core).start(order.words, order.text, limits, written.append, who=order.who)
     except WattlockError as error:
         raise of_worker(worker, error) from None

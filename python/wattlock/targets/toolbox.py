@@ -70,7 +70,7 @@ def find() -> Toolbox:
     return Toolbox(located(NAME, VARIABLE))
 
 
-SAME = {
+MUST_AGREE = {
     "wattlock": ("version of wattlock", "install the same version on both"),
     "files": ("wattlock of that version", "install the same wheel on both, or check out the same commit"),
     "network": ("build of wattlock-net", "install the same wheel on both, or name a copy of one by WATTLOCK_NET"),
@@ -83,7 +83,7 @@ SAME = {
 
 
 def builds(user_folder: Path | None) -> dict[str, str | None]:
-    """What answers are made by on this machine, by the names of `SAME`.
+    """What answers are made by on this machine, by the names of `MUST_AGREE`.
 
     * `user_folder`: the user's folder of cards; without one that of `WATTLOCK_CARDS`.
 
@@ -115,7 +115,7 @@ def _sha256(files: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
-MEANING: dict[int, type[WattlockError]] = {
+ERROR_OF_EXIT_CODE: dict[int, type[WattlockError]] = {
     2: InputError,
     3: InputError,
     4: TransferRefused,
@@ -128,7 +128,7 @@ MEANING: dict[int, type[WattlockError]] = {
 FAREWELL_s = 5.0
 
 
-def carry_out(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
+def rows_of_run(net: Toolbox, words: Sequence[str]) -> tuple[list[dict[str, Any]], WattlockError | None]:
     """Run one side of a transfer to its end; the program's words go to standard error as they come.
 
     * `words`: the arguments behind `wattlock-net transfer`. Standard input is the program's: a token may come by it.
@@ -220,4 +220,4 @@ def _error(code: int, written: Sequence[str]) -> WattlockError:
     described = {kind: text for kind, _, text in (line.partition(": ") for line in written)}
     message = described.get("error", f"wattlock-net ended with exit code {code}")
     hint = described.get("hint", "").replace("`wattlock-probe catalogue`", "`wattlock ciphers`")
-    return MEANING.get(code, ProbeError)(message, hint=hint)
+    return ERROR_OF_EXIT_CODE.get(code, ProbeError)(message, hint=hint)

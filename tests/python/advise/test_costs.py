@@ -23,7 +23,9 @@ U5: dict[str, Any] = {"device": {"card": "stm32u5a9"}, "radio": {"card": "nrf528
 
 
 def priced(device: str, *, allow_assumed: bool = False, **more: Any) -> DeviceCosts:
-    return published.price(device_cards.load(device), more.pop("messages", SMALL), allow_assumed=allow_assumed, **more)
+    return published.published_costs(
+        device_cards.load(device), more.pop("messages", SMALL), allow_assumed=allow_assumed, **more
+    )
 
 
 def one(costs: list[CipherCost], cipher: str, *, accelerator: bool = False) -> CipherCost:

@@ -14,7 +14,7 @@ from support.counted_runs import C3, M0PLUS, M4, M4_L476
 from support.tree import TREE
 from wattlock.advise.cipher_costs import COSTS, CostedMessage, CostFile, at
 from wattlock.advise.counted_costs import BORDERS_B, UNSEEN, costs_file
-from wattlock.advise.published import DeviceCosts, price
+from wattlock.advise.published import DeviceCosts, published_costs
 from wattlock.cli import app
 from wattlock.energy.device_cards import load
 from wattlock.errors import EvidenceError
@@ -147,7 +147,7 @@ def test_records_of_tally_have_an_entry_where_a_report_was_counted_too() -> None
 
 def test_tally_is_no_cipher_and_has_a_cost_where_its_records_were_counted(tmp_path: Path) -> None:
     def priced(device: str, given: Path | None = None, *, allow_assumed: bool = False) -> DeviceCosts:
-        return price(load(device), [CostedMessage(16, 1.0)], allow_assumed=allow_assumed, given=given)
+        return published_costs(load(device), [CostedMessage(16, 1.0)], allow_assumed=allow_assumed, given=given)
 
     for device in ("nrf52840", "stm32l476", "rp2040", "esp32-c3", "esp32"):
         every = priced(device, allow_assumed=True)
@@ -208,7 +208,7 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
     assert {(cost.counted, cost.confidence, cost.timing) for cost in file.cost if "rc4-128" not in cost.ciphers} == {
         ("core cycles", "primary", "constant")
     }
-    taken = price(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = published_costs(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     assert counted.origin is not None
@@ -225,7 +225,7 @@ def test_core_cycles_are_ranked_without_consent_with_the_rules_error_and_the_way
 
 def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_that_was_seen(tmp_path: Path) -> None:
     path, file = written(M0PLUS, tmp_path)
-    taken = price(load("rp2040"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = published_costs(load("rp2040"), [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     counted = next(cost for cost in taken if cost.cipher == "ascon-aead128")
     (entry,) = [cost for cost in file.cost if cost.ciphers == ["ascon-aead128"]]
     # From as counted, as code in RAM takes, to the worst board, beside the error of the core's rules.
@@ -235,7 +235,7 @@ def test_core_cycles_of_a_device_that_nobody_compared_have_the_widest_distance_t
 
 
 def test_costs_are_ordered_by_a_boards_cycles_so_that_a_count_a_little_lower_than_a_boards_stands_behind_it() -> None:
-    priced = price(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False)
+    priced = published_costs(load("nrf52840"), [CostedMessage(64, 1.0)], allow_assumed=False)
     by_kind = {
         cost.origin.kind: cost
         for cost in (*priced.taken, *priced.slower)
@@ -248,7 +248,7 @@ def test_costs_are_ordered_by_a_boards_cycles_so_that_a_count_a_little_lower_tha
 
 def test_part_cycles_stand_for_core_cycles_of_the_same_code_on_the_parts_cards_alone() -> None:
     for device, counted in (("stm32l476", "part cycles"), ("nrf52840", "core cycles")):
-        priced = price(load(device), [CostedMessage(64, 1.0)], allow_assumed=False)
+        priced = published_costs(load(device), [CostedMessage(64, 1.0)], allow_assumed=False)
         every = [cost.origin for cost in (*priced.taken, *priced.slower) if cost.origin]
         assert {origin.counted for origin in every if origin.kind == "this code"} == {counted}
 

@@ -35,7 +35,9 @@ ROWS: dict[str, Any] = {
         "tag_bits": 128,
     },
 }
-PRICED = published.price(DEVICE, [cipher_costs.CostedMessage(64, 1.0)], allow_assumed=False, accelerator=False)
+PRICED = published.published_costs(
+    DEVICE, [cipher_costs.CostedMessage(64, 1.0)], allow_assumed=False, accelerator=False
+)
 # The simulation reads the lines that others printed; what the law of counts takes has tests of its own.
 PUBLISHED = {
     cost.cipher: cost

@@ -130,10 +130,10 @@ def test_the_template_of_every_core_loads_back_and_counts_once_it_is_filled(
     device = next(board for board in boards if board.card.isa == isa)
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    empty = published.price(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path)
+    empty = published.published_costs(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path)
     assert not any(cost.origin and cost.origin.own for cost in empty.taken), "placeholders are not ranked"
     path.write_text(text.replace('confidence = "assumed"', 'confidence = "primary"'))
-    taken = published.price(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
+    taken = published.published_costs(device, [CostedMessage(64, 1.0)], allow_assumed=False, given=path).taken
     (filled,) = [cost for cost in taken if cost.cipher == "aes128-ccm" and not cost.accelerator]
     assert filled.origin
     assert filled.origin.own

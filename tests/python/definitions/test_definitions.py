@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from wattlock.definitions import Shelf, Table, own_folder, validated
-from wattlock.definitions.changes import change, changed
+from wattlock.definitions.changes import assignment, with_changes
 from wattlock.definitions.shelf import VARIABLE
 from wattlock.definitions.toml import tables_of
 from wattlock.errors import InputError, StudyError
@@ -79,11 +79,11 @@ def test_a_key_with_a_line_end_stays_on_its_line() -> None:
 
 def test_changes_are_put_where_their_path_says_and_the_tables_stay_as_they_were() -> None:
     tables = {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}
-    found = changed("kind mine", tables, {"a.b": 2, "a.c": 3, "flow[1].every": 5, "d.e": 7})
+    found = with_changes("kind mine", tables, {"a.b": 2, "a.c": 3, "flow[1].every": 5, "d.e": 7})
     assert found == {"a": {"b": 2, "c": 3}, "flow": [{"every": 1}, {"every": 5}], "d": {"e": 7}}
     assert tables == {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}
-    assert changed("kind mine", tables, {"a.b": None})["a"] == {}
-    assert changed("kind mine", {}, {"flow.every": 5}, lists=["flow"]) == {"flow": [{"every": 5}]}
+    assert with_changes("kind mine", tables, {"a.b": None})["a"] == {}
+    assert with_changes("kind mine", {}, {"flow.every": 5}, lists=["flow"]) == {"flow": [{"every": 5}]}
 
 
 @pytest.mark.parametrize(
@@ -98,17 +98,17 @@ def test_changes_are_put_where_their_path_says_and_the_tables_stay_as_they_were(
 )
 def test_a_path_that_leads_nowhere_is_refused(path: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        changed("kind mine", {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}, {path: 1})
+        with_changes("kind mine", {"a": {"b": 1}, "flow": [{"every": 1}, {"every": 2}]}, {path: 1})
     assert caught.value.message == message
 
 
 def test_a_change_is_a_key_and_a_value_of_toml_or_a_word() -> None:
-    assert change("a.b = 3", "x=1") == ("a.b", 3)
-    assert change('a=["x", "y"]', "x=1") == ("a", ["x", "y"])
-    assert change("every=1s", "x=1") == ("every", "1s")
+    assert assignment("a.b = 3", "x=1") == ("a.b", 3)
+    assert assignment('a=["x", "y"]', "x=1") == ("a", ["x", "y"])
+    assert assignment("every=1s", "x=1") == ("every", "1s")
     for text in ("a", "=1"):
         with pytest.raises(InputError, match="is not KEY=VALUE") as caught:
-            change(text, "x=1")
+            assignment(text, "x=1")
         assert caught.value.hint == "for example x=1"
 
 

@@ -273,7 +273,7 @@ def test_a_file_a_template_and_a_schema_are_not_asked_for_together(capsys: pytes
         ["link", "bss-ccmp", "--template", "wifi"],
         ["devices", "nrf52840", "--schema", "device"],
     ):
-        assert cli.answer(words) == 4, words
+        assert cli.answer(words) == 2, words
         said = capsys.readouterr().err
         assert "don't go together" in said
         assert len(said.splitlines()) == 2

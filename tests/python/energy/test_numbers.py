@@ -7,7 +7,16 @@ import pytest
 from pydantic import ValidationError
 
 from support.energy_cards import number
-from wattlock.energy.number import BOUNDS, IN_SI, Number, Under, YEAR_s, refuse_doubted, refuse_mixed, require_unit
+from wattlock.energy.number import (
+    BOUNDS,
+    IN_SI,
+    Number,
+    NumberConditions,
+    YEAR_s,
+    refuse_doubted,
+    refuse_mixed,
+    require_unit,
+)
 from wattlock.errors import EvidenceError
 
 # One of each unit by the definition of its prefixes: 1 Ah is 3600 C, 1 uA/MHz is 1e-6 A / 1e6 Hz, a mean Gregorian
@@ -65,11 +74,11 @@ ENDS = {
 }
 
 
-def under(scope: str = "chip", **conditions: Any) -> Under:
-    return Under.model_validate({"scope": scope, **conditions})
+def under(scope: str = "chip", **conditions: Any) -> NumberConditions:
+    return NumberConditions.model_validate({"scope": scope, **conditions})
 
 
-def of(unit: str, value: float = 1.0, conditions: Under | None = None) -> Number:
+def of(unit: str, value: float = 1.0, conditions: NumberConditions | None = None) -> Number:
     return number(value, unit).model_copy(update={"under": conditions})
 
 
@@ -110,7 +119,7 @@ def test_a_value_between_zero_and_one_is_a_value_and_zero_is_none() -> None:
 @pytest.mark.parametrize("key", ["supply_V", "current_A", "duty"])
 def test_conditions_begin_above_zero_and_a_duty_ends_at_one(key: str) -> None:
     def given(value: float) -> Any:
-        return getattr(Under.model_validate({"scope": "chip", key: value}), key)
+        return getattr(NumberConditions.model_validate({"scope": "chip", key: value}), key)
 
     assert given(0.5) == 0.5
     assert given(1.0) == 1
@@ -130,7 +139,9 @@ def test_conditions_without_a_word_are_of_the_state_itself_and_say_what_they_are
     assert str(under(temperature_C=0.0)) == "chip, 0 °C"
 
 
-def alike(first: Under | None, second: Under | None, *, voltage_V: float | None = None, unit: str = "W") -> None:
+def alike(
+    first: NumberConditions | None, second: NumberConditions | None, *, voltage_V: float | None = None, unit: str = "W"
+) -> None:
     voltage = None if voltage_V is None else of("V", voltage_V)
     refuse_mixed({"first": of("V", 3.0, first), "second": of(unit, 1.0, second)}, voltage)
 
@@ -150,7 +161,7 @@ def alike(first: Under | None, second: Under | None, *, voltage_V: float | None 
     ],
 )
 def test_numbers_of_other_conditions_are_refused_by_what_differs(
-    first: Under | None, second: Under | None, what: str
+    first: NumberConditions | None, second: NumberConditions | None, what: str
 ) -> None:
     with pytest.raises(ValueError, match=what):
         alike(first, second)
@@ -172,7 +183,7 @@ def test_numbers_of_other_conditions_are_refused_by_what_differs(
     ],
 )
 def test_numbers_whose_conditions_agree_as_far_as_they_are_said_are_taken(
-    first: Under | None, second: Under | None
+    first: NumberConditions | None, second: NumberConditions | None
 ) -> None:
     alike(first, second)
 

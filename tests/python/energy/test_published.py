@@ -108,7 +108,7 @@ def test_a_row_of_a_run_has_figures_of_more_than_nothing() -> None:
     for key in ("encrypt_s", "decrypt_s", "encrypt_battery_percent", "decrypt_battery_percent"):
         with pytest.raises(ValueError, match=key):
             published_power.PrintedRow.model_validate({**row, key: 0})
-    assert published_power.Tables.model_validate({**RAW, "iterations": 1, "payload_B": 1}).iterations == 1
+    assert published_power.PrintedTables.model_validate({**RAW, "iterations": 1, "payload_B": 1}).iterations == 1
     for key, wrong in (("iterations", 0), ("payload_B", 0), ("rijndael", [])):
         with pytest.raises(ValueError, match=key):
-            published_power.Tables.model_validate({**RAW, key: wrong})
+            published_power.PrintedTables.model_validate({**RAW, key: wrong})

@@ -18,7 +18,7 @@ import pytest
 
 from support.tree import NET, TREE, require_programs
 from wattlock import cli, errors
-from wattlock.targets.toolbox import MEANING, row
+from wattlock.targets.toolbox import ERROR_OF_EXIT_CODE, row
 
 WATTLOCK = [sys.executable, "-c", "from wattlock.cli import main; main()"]
 PATIENCE_s = 60.0
@@ -269,13 +269,13 @@ def test_meters_that_share_no_energy_are_added_up_on_both_sides_of_a_transfer(he
 def test_an_option_that_needs_another_is_refused_by_both_names(
     words: list[str], one: str, other: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.answer(words) == 4
+    assert cli.answer(words) == 2
     assert f"error: {one} needs {other}\nhint: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("bind", ["localhost:7400", "127.0.0.1", ":7400", "::1:7400", "127.0.0.1:70000", "here"])
 def test_an_address_to_bind_to_is_one_in_numbers_with_a_port(bind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["receive", "--bind", bind]) == 4
+    assert cli.answer(["receive", "--bind", bind]) == 2
     assert f"error: --bind {bind}: " in capsys.readouterr().err
 
 
@@ -298,7 +298,9 @@ def test_the_documented_exit_codes_are_those_of_both_programs() -> None:
     rows = re.findall(r"^\|[^|]+\| (\d+) \| ([\d, ]+) \|$", page.read_text(), flags=re.MULTILINE)
     described = {int(theirs): int(ours) for ours, all_theirs in rows for theirs in all_theirs.split(",")}
     assert described.pop(0) == 0
-    assert described == {code: MEANING.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)}
+    assert described == {
+        code: ERROR_OF_EXIT_CODE.get(code, errors.ProbeError).exit_code for code in (2, 3, 4, 9, 10, 11, 12)
+    }
     assert errors.TransferRefused.exit_code == described[4] == 10
     help_text = subprocess.run([NET, "transfer", "send", "--help"], capture_output=True, text=True, check=True).stdout
     of_probe = re.findall(r"^  (\d+) +\w", help_text.partition("Exit codes:")[2], flags=re.MULTILINE)
