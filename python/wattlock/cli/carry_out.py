@@ -96,9 +96,20 @@ def _say_what_came_out(folder: RunFolder, processes: int) -> pl.DataFrame:
         echo(f"warning: {line}", err=True)
     if answered := _answered(result, estimates):
         echo(" ".join(answered), err=True)
+        _say_side_by_side(result, estimates)
     _draw(folder, result, estimates)
     echo(f"The numbers: {folder.showing}", err=True)
     return estimates
+
+
+def _say_side_by_side(result: Result, estimates: pl.DataFrame) -> None:
+    """Prints the table that a timed run ends with."""
+    from wattlock.report.run_answer import side_by_side, usual_payload_B
+
+    if "time" in result.quantities and not (rows := side_by_side(estimates)).is_empty():
+        echo(f"\nEncrypting {usual_payload_B(estimates):,} B:", err=True)
+        show_aside(rows)
+        echo("", err=True)
 
 
 def _answered(result: Result, estimates: pl.DataFrame) -> list[str]:

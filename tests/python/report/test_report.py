@@ -23,7 +23,7 @@ from wattlock.report.charts import bounds_of, spread_labels
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.formats import cipher_name, estimate, interval, number, within
 from wattlock.report.html import CATEGORY, DARK, EVIDENCE_SHAPES, LIGHT
-from wattlock.report.run_answer import answer
+from wattlock.report.run_answer import answer, side_by_side, usual_payload_B
 from wattlock.report.run_charts import drawn, plates
 from wattlock.report.run_page import SECTIONS, write_report
 from wattlock.report.run_tables import cases_table, ranking_tables
@@ -120,6 +120,21 @@ def test_ciphers_of_the_first_tie_group_are_named_together_as_not_told_apart() -
     tied = RANKING.with_columns(tie_group=pl.when(pl.col("tie_group") == 2).then(1).otherwise("tie_group"))
     assert "AES-128 and AES-192 are the cheapest of 13 ciphers" in answer(ESTIMATES, tied)[0]
     assert "can’t be told apart" in answer(ESTIMATES, tied)[0]
+
+
+def test_all_that_was_asked_stands_side_by_side_whatever_its_mode_cheapest_first() -> None:
+    asked = ESTIMATES.filter(
+        pl.col("payload_B") == usual_payload_B(ESTIMATES),
+        pl.col("operation").is_in(["encrypt", "seal"]),
+        pl.col("data") == "random",
+        pl.col("state").is_in(["resolved", "unresolved"]),
+    )
+    rows = side_by_side(ESTIMATES)
+    assert sorted(rows["time_ns"]) == rows["time_ns"].to_list() == sorted(asked["time_ns"])[: rows.height]
+    assert rows.height == min(asked.height, 20)
+    assert asked["mode"].n_unique() > 1
+    assert rows["times_cheapest"].to_list() == pytest.approx((rows["time_ns"] / rows["time_ns"].min()).to_list())
+    assert side_by_side(ESTIMATES.head(1)).is_empty()
 
 
 def test_a_run_with_nothing_ranked_says_so() -> None:
