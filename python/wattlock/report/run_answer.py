@@ -86,9 +86,9 @@ def side_by_side(estimates: pl.DataFrame) -> pl.DataFrame:
     Columns `cipher`, `provider` where there are several, `time_ns`, `times_cheapest`, `half_width_percent`,
     `energy_uJ_per_byte` where there is any, `state`. At most `MOST_SIDE_BY_SIDE` rows; none where there are not two.
     """
-    payload_B = usual_payload_B(estimates)
+    payload_B = usual_payload_B(estimates) or 0
     asked = pl.col("payload_B") == payload_B, pl.col("operation").is_in(["encrypt", "seal"]), pl.col("data") == "random"
-    rows = drawable(with_energy_columns(estimates)).filter(*asked, pl.col("time_ns") > 0).sort("time_ns")
+    rows = drawable(with_energy_columns(estimates)).filter(*asked).filter(pl.col("time_ns") > 0).sort("time_ns")
     columns = ["cipher", *(["provider"] if rows["provider"].n_unique() > 1 else []), "time_ns", "times_cheapest"]
     columns += ["half_width_percent", *(["energy_uJ_per_byte"] if rows["energy_uJ_per_byte"].count() else []), "state"]
     named = rows.with_columns((pl.col("time_ns") / pl.col("time_ns").min()).alias("times_cheapest")).select(columns)
