@@ -118,7 +118,7 @@ def _refuse_place(file: Path) -> None:
     if file.is_dir():
         raise InputError(f"{file}: is a folder", hint=f"name a file: {file / 'wattlock.key'}")
     if file.name.endswith(".pub"):
-        raise UsageError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
+        raise InputError(f"{file}: .pub is the public key's ending", hint="name the secret key: wattlock.key")
     if not file.parent.exists():
         hint = f"make it by `mkdir -p {shlex.quote(str(file.parent))}`"
         raise InputError(f"{file}: there is no folder {file.parent}", hint=hint)

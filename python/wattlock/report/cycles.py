@@ -341,8 +341,10 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
     if group is None:
         return
     unit = unit_words(group)
-    drawn = tuple(_bar(row, (group.unit, f"{group.unit}_low", f"{group.unit}_high"), 4, group) for row in group.ordered)
-    lines = f"Lines: {group.within}." if any(bar.low is not None for bar in drawn) else ""
+    drawn = tuple(
+        _mark(row, (group.unit, f"{group.unit}_low", f"{group.unit}_high"), 4, group) for row in group.ordered
+    )
+    lines = f"Lines: {group.within}." if any(mark.low is not None for mark in drawn) else ""
     yield (
         ANSWER,
         MainFigure(f"{formats.capital(unit)} to {group.does}", f"{unit} a message", group.evidence, drawn, "", lines),
@@ -351,7 +353,7 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
         (row for row in group.rows if row.get("energy_uJ") is not None), key=lambda row: float(row["energy_uJ"])
     )
     if len(valued) > 1:
-        drawn = tuple(_bar(row, ("energy_uJ", "energy_low_uJ", "energy_high_uJ"), 3, group) for row in valued)
+        drawn = tuple(_mark(row, ("energy_uJ", "energy_low_uJ", "energy_high_uJ"), 3, group) for row in valued)
         lines = f"Lines: {group.within}, and the card’s uncertainty, which is common to all."
         yield (
             ENERGY,
@@ -359,12 +361,12 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
         )
 
 
-def _bar(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Bar:
+def _mark(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Mark:
     value, low, high = (row.get(name) for name in names)
     words = formats.interval(value, low, high) if low is not None else ""
     provider = row["provider"] if group.has_providers else ""
     name, shown = formats.cipher_name(row["cipher"], row["mode"]), formats.number(value, digits)
-    return main_figure.Bar(
+    return main_figure.Mark(
         name, provider, float(value or 0), low, high, shown, words, main_figure.role_of(row["family"])
     )
 

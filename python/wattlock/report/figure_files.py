@@ -18,7 +18,7 @@ from wattlock.report.cycles import counted_figures, groups_of
 from wattlock.report.drawings import classified, order_matrix, ratio_rows, standalone
 from wattlock.report.evidence import with_energy_columns
 from wattlock.report.exhibits import bitmap, chart, drawing, formatted
-from wattlock.report.main_figure import ANSWER, WIDE, MainFigure, bar_chart, bar_rows, main_figure
+from wattlock.report.main_figure import ANSWER, WIDE, MainFigure, dot_chart, main_figure, mark_rows
 from wattlock.report.ratios import ENERGY, RatioFigure, figures, measures
 from wattlock.report.run_charts import drawn_by, plates
 from wattlock.report.run_tables import HEIGHT_PX, LEVELS, level_curves
@@ -43,12 +43,12 @@ def report_figures(run: Result, estimates: pl.DataFrame) -> Iterator[FigureFile]
     """The figures of the report in its order, each with the rows that it draws; of an invalid run no case's."""
     if "time" not in run.quantities:
         for name, figure in counted_figures(groups_of(estimates, run.ranking)):
-            yield _bars(run, name, figure)
+            yield _marks(run, name, figure)
         return
     estimates = with_energy_columns(estimates)
     answering = None if run.reasons else main_figure(estimates, run.ranking)
     if answering is not None:
-        yield _bars(run, ANSWER, answering)
+        yield _marks(run, ANSWER, answering)
     for plate in [] if run.reasons else plates(estimates)[0]:
         rows = drawn_by(plate.chart).select(pl.lit(run.id).alias("run"), pl.lit(plate.axis).alias("quantity"), pl.all())
         yield FigureFile(plate.name, chart_svg(_sized(plate.chart), plate.title, _subtitle(run)), rows)
@@ -58,9 +58,9 @@ def report_figures(run: Result, estimates: pl.DataFrame) -> Iterator[FigureFile]
         yield FigureFile(figure_name(LEVELS), chart_svg(_sized(levels), LEVELS, _subtitle(run)), rows)
 
 
-def _bars(run: Result, name: str, figure: MainFigure) -> FigureFile:
-    drawn = bar_chart(figure.rows, figure.axis, WIDE)
-    return FigureFile(name, drawing_svg(drawn, figure.title, _subtitle(run)), bar_rows(run.id, figure))
+def _marks(run: Result, name: str, figure: MainFigure) -> FigureFile:
+    drawn = dot_chart(figure.rows, figure.axis, WIDE)
+    return FigureFile(name, drawing_svg(drawn, figure.title, _subtitle(run)), mark_rows(run.id, figure))
 
 
 def _sized(chart: alt.LayerChart) -> alt.LayerChart:

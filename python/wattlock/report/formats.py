@@ -82,6 +82,12 @@ def cipher_name(cipher: str, mode: str | None) -> str:
     return bare.upper()
 
 
+def cipher_in_mode(cipher: str, mode: str | None) -> str:
+    """The same with its mode, where it has one: AES-128-CBC, RC4-128."""
+    name = cipher_name(cipher, mode)
+    return f"{name}-{mode.upper()}" if mode and mode not in {"stream", "aead", "frame", "link"} else name
+
+
 CIPHER_ID = re.compile(
     r"(?<![\w-])(?:aes|blowfish|rc2|rc4|rc5|rc6|des|3des|cast|idea|rijndael|rsa|chacha20)-?\d[\w-]*(?![\w-])"
 )

@@ -1,4 +1,6 @@
-"""The figure beside the answer: what each cipher of the study's main question costs, as sorted bars."""
+"""The figure below the answer: what each cipher of the study's main question costs, as sorted dots on a log axis."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -9,12 +11,12 @@ import polars as pl
 
 from wattlock.report.drawings import CAPITALS, width_of
 from wattlock.report.evidence import EvidenceMix, one_evidence
-from wattlock.report.formats import cipher_name, estimate, interval
+from wattlock.report.formats import cipher_in_mode, cipher_name, estimate, interval
 from wattlock.report.html import FAMILIES, FONT, chip, colour, text, unbroken
-from wattlock.report.run_answer import answered_group, answered_rows, doing
+from wattlock.report.run_answer import answered_group, asked_cases, doing
 
-MOST, MOST_ON_A_PHONE = 12, 8
-"""Bars that fit the first screen."""
+MOST, MOST_ON_A_PHONE = 36, 20
+"""Rows that are drawn; of more, the cheapest and the most expensive."""
 
 ANSWER = "answer"
 """What the figure's files are called."""
@@ -23,10 +25,10 @@ UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar: its name and what stands beside it in small type, its value with its interval, both in words too.
+class Mark:
+    """A row: its name and what stands beside it in small type, its value with its interval, both in words too.
 
-    `low` and `high` are null where the value has no interval; a bar that is not solid is drawn hollow.
+    `low` and `high` are null where the value has no interval; a mark that is not solid is drawn hollow.
     """
 
     name: str
@@ -42,40 +44,36 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class MainFigure:
-    """What is drawn: a title, the axis with its unit, what the numbers rest on, the bars from the cheapest on.
+    """What is drawn: a title, the axis with its unit, what the numbers rest on, the marks from the cheapest on.
 
-    `of` says what was chosen of which: empty where all are shown; `named_lines`: what the lines through the bars are,
+    `of` says what was chosen of which: empty where all are shown; `named_lines`: what the lines through the marks are,
     where they are not those of a run that measured.
     """
 
     title: str
     axis: str
     evidence: str
-    rows: tuple[Bar, ...]
+    rows: tuple[Mark, ...]
     of: str
     named_lines: str | None = None
 
     @property
     def lines(self) -> str:
-        """What the lines through the bars are, and a hollow bar."""
+        """What the lines through the marks are, and a hollow mark."""
         if self.named_lines is not None:
             return self.named_lines
-        shared = self.axis.startswith("µJ") and self.evidence != "measured"
-        common = "; the device’s uncertainty is common to all" if shared else ""
-        hollow = "" if all(bar.is_solid for bar in self.rows) else " A hollow bar is not resolved."
-        return f"Lines: 95 % intervals{common}.{hollow}"
+        hollow = "" if all(mark.is_solid for mark in self.rows) else " A hollow mark is not resolved."
+        return f"Lines: 95 % intervals. × is how many times the cheapest.{hollow}"
 
 
 def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | None:
-    """The figure of the group that answers: joules where there are any, else CPU time, else cycles.
+    """The figure of all that was asked in the group that answers: joules where there are any, else CPU time or cycles.
 
     Nothing where fewer than two can be compared, or what they rest on differs.
     """
-    group, ranked = answered_group(estimates, ranking), answered_rows(estimates, ranking)
-    if group is None or ranked.height < 2:
+    group, cases = answered_group(estimates, ranking), asked_cases(estimates, ranking)
+    if group is None or cases.height < 2:
         return None
-    columns = ["case", "family", "state", "path", "time_low_ns", "time_high_ns"]
-    cases = ranked.drop("state", strict=False).join(estimates.select(columns), on="case", how="inner")
     try:
         costs, quantity, axis, evidence = _costs(cases, bool(group["payload_B"]))
     except EvidenceMix:
@@ -89,17 +87,34 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
         if costs.height < total:
             cases_words = f"Each of {costs.height} ciphers by the cheapest of its implementations."
     several = costs["provider"].n_unique() > 1
-    rows = tuple(_bar(row, several, costs) for row in costs.iter_rows(named=True))
-    return MainFigure(f"{quantity} of {doing(group)}", axis, evidence, rows, cases_words)
+    modes = costs["mode"].n_unique()
+    rows = tuple(_mark(row, several, costs, has_modes=modes > 1) for row in costs.iter_rows(named=True))
+    does = doing({**group, "mode": None} if modes > 1 else group)
+    lines = _common_factor(costs) if evidence != "measured" and axis.startswith("µJ") else None
+    return MainFigure(f"{quantity} of {does}", axis, evidence, rows, " ".join(filter(None, (lines, cases_words))))
+
+
+def _common_factor(costs: pl.DataFrame) -> str | None:
+    """What the card is uncertain by, in words; null where nobody says."""
+    factor = (costs["energy_high_uJ_per_byte"] / costs["energy_uJ_per_byte"]).drop_nulls().min()
+    if not isinstance(factor, float) or not math.isfinite(factor):
+        return None
+    return f"The device card may be wrong by a factor of {factor:.3g}, which moves all marks together."
 
 
 def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, str, str]:
     """The cases with `value, low, high`, and in words the quantity, its axis, what it rests on."""
     joules = cases.filter(pl.col("energy_uJ_per_byte") > 0)
-    if has_payload and joules.height > 1:
-        names = ("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte")
+    if has_payload and joules.height > 1 and joules["energy_evidence"].drop_nulls().n_unique() <= 1:
+        names, evidence = ("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte"), "energy_evidence"
+        kind = one_evidence(joules, evidence)
         found = _limits(joules, names, 1.0)
-        return found, "Energy", "µJ per byte", one_evidence(joules, "energy_evidence")
+        if kind != "measured":  # a card's joules are the time's, times what is common to all
+            found = found.with_columns(
+                low=pl.col("value") * pl.col("time_low_ns") / pl.col("time_ns"),
+                high=pl.col("value") * pl.col("time_high_ns") / pl.col("time_ns"),
+            )
+        return found, "Energy", "µJ per byte", kind
     timed = cases.filter(pl.col("time_ns") > 0)
     if timed.height > 1:
         longest = timed["time_ns"].max()
@@ -126,44 +141,44 @@ def _limits(rows: pl.DataFrame, names: tuple[str, str, str], size: float) -> pl.
     return rows.with_columns(value=value, low=pl.when(bounded).then(low), high=pl.when(bounded).then(high))
 
 
-def _bar(row: dict[str, Any], several: bool, costs: pl.DataFrame) -> Bar:
+def _mark(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes: bool) -> Mark:
     value, low, high = row["value"], row["low"], row["high"]
     alike = costs.filter(pl.col("cipher") == row["cipher"], pl.col("provider") == row["provider"]).height
     provider = [str(row["provider"])] if several else []
     provider += [str(row["path"])] if alike > 1 and row["path"] else []
-    return Bar(
-        cipher_name(row["cipher"], row["mode"]),
+    return Mark(
+        (cipher_in_mode if has_modes else cipher_name)(row["cipher"], row["mode"]),
         ", ".join(provider),
         value,
         low,
         high,
         estimate(value, low, high),
-        interval(value, low, high) if low is not None else "",
+        interval(value, low, high) if low is not None and high is not None else "",
         role_of(row["family"]),
         row["state"] == "resolved",
     )
 
 
-def chosen(rows: tuple[Bar, ...], most: int) -> list[Bar | None]:
+def chosen(rows: tuple[Mark, ...], most: int) -> list[Mark | None]:
     """As many as fit: the cheapest, a gap, and the most expensive."""
-    # A gap takes the room of a bar.
+    # A gap takes the room of a row.
     return [*rows] if len(rows) <= most + 1 else [*rows[: most - 1], None, rows[-1]]
 
 
-def bar_rows(run: str, figure: MainFigure) -> pl.DataFrame:
-    """The numbers that a figure draws, a row a bar; `run`: its id."""
+def mark_rows(run: str, figure: MainFigure) -> pl.DataFrame:
+    """The numbers that a figure draws, a row a mark; `run`: its id."""
     return pl.DataFrame(
         {
             "run": run,
             "quantity": figure.axis,
-            "name": bar.name,
-            "of": bar.beside,
-            "value": bar.value,
-            "low": bar.low,
-            "high": bar.high,
+            "name": mark.name,
+            "of": mark.beside,
+            "value": mark.value,
+            "low": mark.low,
+            "high": mark.high,
             "evidence": figure.evidence,
         }
-        for bar in figure.rows
+        for mark in figure.rows
     )
 
 
@@ -175,7 +190,7 @@ def drawn_figure(figure: MainFigure, name: str = ANSWER) -> str:
         cut = "" if total <= most + 1 else f"Shown are {most} of {total}."
         note = " ".join(part for part in (figure.lines, figure.of, cut) if part)
         drawn += (
-            f'<div class="{kind}">{bar_chart(chosen(figure.rows, most), figure.axis, layout)}'
+            f'<div class="{kind}">{dot_chart(chosen(figure.rows, most), figure.axis, layout)}'
             f'<p class="quiet">{unbroken(note)}</p></div>'
         )
     return (
@@ -184,28 +199,30 @@ def drawn_figure(figure: MainFigure, name: str = ANSWER) -> str:
     )
 
 
-SIZE_PX, SMALL_PX, BAR_PX, PAD_PX = 13, 11.5, 15, 6
+SIZE_PX, SMALL_PX, DOT_PX, PAD_PX = 13, 11.5, 4.6, 6
 
 
 LABEL_SHARE, MOST_NAME_SHARE = 0.36, 0.46
 """Of the width that labels may take; and names alone, so that two of a family are told apart on a phone."""
 
+MARGIN, STEPS = 1.08, (1, 1.5, 2, 3, 5, 7)
 LEAST_BESIDE = 4
 """What stands beside a name is left out rather than cut to fewer letters."""
 
-MOST_TICKS = 4
+TICK_PX = 74
+"""A tick has so much room for its number, or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a picture of bars is set: its width, the height of a row, and whether intervals are printed beside values."""
+    """How a picture is set: its width, the height of a row, and whether intervals are printed beside values."""
 
     width_px: int
     row_px: int
     with_words: bool
 
 
-WIDE, NARROW = Layout(600, 24, with_words=True), Layout(358, 22, with_words=False)
+WIDE, NARROW = Layout(960, 20, with_words=True), Layout(358, 20, with_words=False)
 
 
 def role_of(family: str) -> str:
@@ -213,22 +230,27 @@ def role_of(family: str) -> str:
     return family if family in FAMILIES else "other-1"
 
 
-def bar_chart(bars: Sequence[Bar | None], axis: str, layout: Layout) -> str:
-    """The bars in their order as one SVG; null stands for those left out between its neighbours."""
-    shown = [bar for bar in bars if bar is not None]
-    values = [" ".join(_value(bar, layout)) for bar in shown]
-    names = max(_width(bar.name, bar.beside) for bar in shown)
-    whole = min(max(_width(bar.name, "") for bar in shown), MOST_NAME_SHARE * layout.width_px)
+def dot_chart(marks: Sequence[Mark | None], axis: str, layout: Layout) -> str:
+    """The marks in their order as one SVG on a log axis; null stands for those left out between its neighbours."""
+    shown = [mark for mark in marks if mark is not None]
+    cheapest = min(mark.value for mark in shown)
+    words = [_value(mark, cheapest, layout) for mark in shown]
+    values = [" ".join(parts) for parts in words]
+    names = max(_width(mark.name, mark.beside) for mark in shown)
+    whole = min(max(_width(mark.name, "") for mark in shown), MOST_NAME_SHARE * layout.width_px)
     left = min(names, max(whole, LABEL_SHARE * layout.width_px)) + 8
-    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 14
-    ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None and math.isfinite(end)]
-    scale, bottom = span / max(ends), len(bars) * layout.row_px + PAD_PX
-    parts = [_ticks(max(ends), left, scale, bottom, axis)]
-    for place, bar in enumerate(bars):
-        y = PAD_PX + place * layout.row_px
-        parts.append(_gap(left, y, layout) if bar is None else _drawn_bar(bar, left, scale, y, layout))
+    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 22
+    scale, bottom = Scale.over(shown, left + DOT_PX, span), len(marks) * layout.row_px + PAD_PX
+    parts = [_ticks(scale, bottom, axis, left)]
+    written = iter(words)
+    for place, mark in enumerate(marks):
+        middle = PAD_PX + (place + 0.5) * layout.row_px
+        if mark is None:
+            parts.append(_gap(left, middle))
+        else:
+            parts += [_label(mark, left, middle + 4.5), _drawn(mark, next(written), scale, middle)]
     described = "; ".join(
-        f"{bar.name} {bar.beside} {value}".replace("  ", " ") for bar, value in zip(shown, values, strict=True)
+        f"{mark.name} {mark.beside} {value}".replace("  ", " ") for mark, value in zip(shown, values, strict=True)
     )
     return (
         f'<svg class="bars" viewBox="0 0 {layout.width_px} {bottom + 36}" '
@@ -237,68 +259,95 @@ def bar_chart(bars: Sequence[Bar | None], axis: str, layout: Layout) -> str:
     )
 
 
-def _ticks(most: float, left: float, scale: float, bottom: float, axis: str) -> str:
-    step = 10 ** math.floor(math.log10(most / MOST_TICKS))
-    step = next(step * times for times in (1, 2, 5, 10) if most / (step * times) <= MOST_TICKS)
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A log axis: values from `least` to `most` over `span_px` from `left_px` on."""
+
+    least: float
+    most: float
+    left_px: float
+    span_px: float
+
+    @classmethod
+    def over(cls, marks: Sequence[Mark], left_px: float, span_px: float) -> Scale:
+        """The axis that holds all marks and their intervals."""
+        ends = [end for mark in marks for end in (mark.value, mark.low, mark.high) if end and math.isfinite(end)]
+        return cls(min(ends) / MARGIN, max(ends) * MARGIN, left_px, span_px)
+
+    def x(self, value: float) -> float:
+        """Where a value stands; what lies beyond the axis stands at its end."""
+        share = math.log(min(max(value, self.least), self.most) / self.least) / math.log(self.most / self.least)
+        return self.left_px + share * self.span_px
+
+    def ticks(self) -> list[float]:
+        """Round values on the axis: powers of ten, with 2 and 5 or more of each where there are few."""
+        most = max(2, int(self.span_px // TICK_PX))
+        first, last = math.floor(math.log10(self.least)), math.ceil(math.log10(self.most))
+        for digits in (STEPS, (1, 2, 5), (1, 3), (1,)):
+            found = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
+            found = [value for value in found if self.least <= value <= self.most]
+            if len(found) <= most:
+                return found
+        return found[:: math.ceil(len(found) / most)]
+
+
+def _ticks(scale: Scale, bottom: float, axis: str, left: float) -> str:
     parts = []
-    for place in range(math.floor(most / step) + 1):
-        x = left + scale * place * step
+    for value in scale.ticks():
+        x = scale.x(value)
         parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{bottom}" stroke="{colour("rule")}"/>'
             f'<text x="{x:.1f}" y="{bottom + 14}" text-anchor="middle" font-size="{SMALL_PX}" '
-            f'fill="{colour("muted")}">{place * step:,.12g}</text>'
+            f'fill="{colour("muted")}">{value:,.6g}</text>'
         )
-    title = f'<text x="{left:.1f}" y="{bottom + 30}" font-size="{SMALL_PX}" fill="{colour("ink")}">{text(axis)}</text>'
+    words = f"{axis}, on a logarithmic axis"
+    title = f'<text x="{left:.1f}" y="{bottom + 30}" font-size="{SMALL_PX}" fill="{colour("ink")}">{text(words)}</text>'
     return f"{''.join(parts)}{title}"
 
 
-def _gap(left: float, y: float, layout: Layout) -> str:
-    return (
-        f'<text x="{left:.1f}" y="{y + layout.row_px / 2 + 4:.1f}" font-size="{SIZE_PX}" '
-        f'fill="{colour("muted")}">⋮</text>'
-    )
+def _gap(left: float, middle: float) -> str:
+    return f'<text x="{left:.1f}" y="{middle + 4:.1f}" font-size="{SIZE_PX}" fill="{colour("muted")}">⋮</text>'
 
 
-def _drawn_bar(bar: Bar, left: float, scale: float, y: float, layout: Layout) -> str:
-    middle = y + layout.row_px / 2
-    end = left + scale * bar.value
-    fill = f'fill="{colour(bar.role)}"' + ("" if bar.is_solid else ' fill-opacity="0.15"')
-    parts = [
-        _label(bar, left, middle + 4.5),
-        f'<rect x="{left:.1f}" y="{middle - BAR_PX / 2:.1f}" width="{max(end - left, 1):.1f}" height="{BAR_PX}" '
-        f'{fill} stroke="{colour(bar.role)}"/>',
-    ]
-    reach = end
-    if bar.low is not None and bar.high is not None:
-        low, reach = left + scale * bar.low, max(end, left + scale * bar.high)
-        # A line of paper on either side keeps the interval apart from its bar.
-        for stroke, width in (("paper", 3.6), ("ink", 1.6)):
-            parts.append(
-                f'<path d="M{low:.1f} {middle:.1f}H{reach:.1f}M{low:.1f} {middle - 3.5:.1f}v7M{reach:.1f} '
-                f'{middle - 3.5:.1f}v7" stroke="{colour(stroke)}" stroke-width="{width}" fill="none"/>'
-            )
-    value, *words = (text(part) for part in _value(bar, layout))
-    value = f'<tspan font-weight="600">{value}</tspan>'
-    value += "".join(f'<tspan fill="{colour("muted")}"> {part}</tspan>' for part in words)
+def _drawn(mark: Mark, words: Sequence[str], scale: Scale, middle: float) -> str:
+    x = scale.x(mark.value)
+    fill = "" if mark.is_solid else ' fill-opacity="0.15"'
+    parts = []
+    reach = x + DOT_PX
+    if mark.low is not None and mark.high is not None and scale.x(mark.high) - scale.x(mark.low) > 2 * DOT_PX:
+        low, high = scale.x(mark.low), scale.x(mark.high)
+        reach = max(reach, high)
+        parts.append(
+            f'<path d="M{low:.1f} {middle:.1f}H{high:.1f}M{low:.1f} {middle - 3.5:.1f}v7M{high:.1f} '
+            f'{middle - 3.5:.1f}v7" stroke="{colour("ink")}" stroke-width="1.6" fill="none"/>'
+        )
     parts.append(
-        f'<text x="{reach + 7:.1f}" y="{middle + 4:.1f}" font-size="{SMALL_PX}" fill="{colour("ink")}">{value}</text>'
+        f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="{DOT_PX}" fill="{colour(mark.role)}"{fill} '
+        f'stroke="{colour(mark.role)}" stroke-width="1.4"/>'
+    )
+    value, *more = map(text, words)
+    value = f'<tspan font-weight="600">{value}</tspan>'
+    value += "".join(f'<tspan fill="{colour("muted")}"> {part}</tspan>' for part in more)
+    parts.append(
+        f'<text x="{reach + 6:.1f}" y="{middle + 4:.1f}" font-size="{SMALL_PX}" fill="{colour("ink")}">{value}</text>'
     )
     return "".join(parts)
 
 
-def _value(bar: Bar, layout: Layout) -> list[str]:
-    """The value, and its interval where the layout prints it."""
-    return [bar.value_words, *([f"({bar.interval_words})"] if layout.with_words and bar.interval_words else [])]
+def _value(mark: Mark, cheapest: float, layout: Layout) -> list[str]:
+    """The value, its interval where the layout prints it, and how many times the cheapest it is."""
+    interval_words = [f"({mark.interval_words})"] if layout.with_words and mark.interval_words else []
+    return [mark.value_words, *interval_words, *([f"{mark.value / cheapest:.3g}×"] if mark.value > cheapest else [])]
 
 
 def _width(name: str, aside: str) -> float:
     return CAPITALS * width_of(name) + (width_of(f" {aside}", SMALL_PX) if aside else 0)
 
 
-def _label(bar: Bar, left: float, y: float) -> str:
+def _label(mark: Mark, left: float, y: float) -> str:
     """The name, whole where there is room; what stands beside it is cut first."""
     room = left - 8
-    aside, name = bar.beside, bar.name
+    aside, name = mark.beside, mark.name
     while aside and _width(name, aside) > room + 1:
         aside = f"{aside.removesuffix('…')[:-1]}…" if len(aside) > LEAST_BESIDE else ""
     while _width(name, "") > room + 1:

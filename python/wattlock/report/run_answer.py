@@ -6,7 +6,7 @@ import polars as pl
 
 from wattlock.analysis.comparison import GROUP, core_classes
 from wattlock.report.evidence import DRAWN_STATES, departures, drawable, is_plain, with_energy_columns
-from wattlock.report.formats import cipher_name, estimate, interval, listing, number, size, time
+from wattlock.report.formats import cipher_in_mode, cipher_name, estimate, interval, listing, number, size, time
 
 Row = dict[str, Any]
 JOULES = ("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte")
@@ -95,6 +95,15 @@ def side_by_side(estimates: pl.DataFrame) -> pl.DataFrame:
     return named.head(MOST_SIDE_BY_SIDE) if named.height > 1 else named.clear()
 
 
+def asked_cases(estimates: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
+    """The cases that do the same as the group that answers, whatever their mode; empty where nothing answers."""
+    group, plain = answered_group(estimates, ranking), with_energy_columns(estimates)
+    if group is None:
+        return plain.clear()
+    alike = [name for name in GROUP if name in plain.columns and not (name == "mode" and group["payload_B"])]
+    return plain.filter(pl.col("state").is_in(DRAWN_STATES), *(pl.col(name).eq_missing(group[name]) for name in alike))
+
+
 def with_joules(ranking: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
     """A ranking with the joules of its cases and what they rest on; null where that is of several kinds in a group."""
     has_number = pl.col("state").is_in(DRAWN_STATES)
@@ -129,11 +138,34 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
     worst = ranked.row(-1, named=True)
     if ranked.height > 1 and worst["tie_group"] != 1:
         sentences.append(_most_expensive(worst, several))
+    sentences += _in_other_modes(asked_cases(estimates, ranking), ranked)
     if kinds not in ([], ["measured"]) and "µJ" in " ".join(sentences):
         sentences.append(f"These joules are {kinds[0]}, not measured.")
     if "emulated" in ranked["time_evidence"].to_list():
         sentences.append("These times are emulated: they are the cost of no device.")
     return sentences
+
+
+MOST_BESIDE = 2
+
+
+def _in_other_modes(asked: pl.DataFrame, ranked: pl.DataFrame) -> list[str]:
+    """How what was asked in other modes, or without a mode, compares with the ranked: a sentence, or none."""
+    others = asked.filter(pl.col("time_ns").is_not_null(), ~pl.col("case").is_in(ranked["case"].to_list()))
+    best = ranked.row(0, named=True)
+    if others.is_empty() or not best["time_ns"]:
+        return []
+    named = [
+        (cipher_in_mode(row["cipher"], row["mode"]), row["time_ns"] / best["time_ns"])
+        for row in others.sort("time_ns").iter_rows(named=True)
+    ]
+    if len(named) <= MOST_BESIDE:
+        compared = [f"{name} takes {number(times)} times as long as {_name(best, False)}" for name, times in named]
+        return [f"Beside them {' and '.join(compared)}."]
+    name, times = named[0]
+    if times >= 1:
+        return [f"Nothing else of the {asked.height} that were asked for is cheaper."]
+    return [f"In another mode {name} takes {100 * times:.0f} % of that time."]
 
 
 def _least_joules(ranked: pl.DataFrame) -> Row | None:
@@ -185,7 +217,7 @@ def _what(group: Row) -> str:
 
 
 def _how(group: Row) -> str:
-    if not group["payload_B"]:
+    if not group["payload_B"] or group["mode"] is None:
         return ""
     plain = f"in {str(group['mode']).upper()} mode"
     return f" {MODE_NAMES.get(group['mode'], plain)}"

@@ -15,7 +15,7 @@ from wattlock import cli
 from wattlock.advise import Advice, advise, decision, load, prose, question, record
 from wattlock.advise.days import DAY_s
 from wattlock.advise.rank import tied
-from wattlock.errors import InputError
+from wattlock.errors import UsageError
 from wattlock.report.decision_page import decision_figure, decision_page
 
 ASK = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
@@ -234,7 +234,7 @@ def test_a_records_head_says_status_date_and_decider(answer: Advice, tmp_path: P
     assert cli.answer([*ASK, "--record", str(path), "--decider", "R. Roe"]) == 0
     written = json.loads(path.read_text())
     assert (written["status"], written["decider"]) == ("proposed", "R. Roe")
-    assert cli.answer([*ASK, "--decider", "R. Roe"]) == InputError.exit_code
+    assert cli.answer([*ASK, "--decider", "R. Roe"]) == UsageError.exit_code
 
 
 def test_a_records_parts_are_those_of_a_decision_record_with_legacy_ciphers_last(answer: Advice) -> None:

@@ -13,7 +13,7 @@ from support.advice import BASE
 from wattlock import cli
 from wattlock.advise import checked, load
 from wattlock.advise.question import UNITS, percent, quantity, spoken, watts
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_record_holds_question_answer_rules_evidence_and_command(
 
 
 def test_a_record_of_another_kind_is_refused_before_anything_is_computed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["advise", "sensor", "--record", "decision.pdf"]) == InputError.exit_code
+    assert cli.answer(["advise", "sensor", "--record", "decision.pdf"]) == UsageError.exit_code
     assert "--record decision.pdf" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.advice import ask
 from wattlock import cli
 from wattlock.advise import Advice, decision
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 from wattlock.targets import or_this_machine
 
 ASK = ["advise", "--message", "64B", "--every", "1s", "--device", "nrf52840"]
@@ -94,4 +94,4 @@ def test_why_prints_sentences_or_json_and_no_table(answer: Advice, capsys: pytes
     assert "rank  cipher" not in out
     assert cli.answer([*ASK, "--why", "aes128-gcm", "--format", "json"]) == 0
     assert " ".join(json.loads(capsys.readouterr().out)["why"]) == sentences(answer, "aes128-gcm")
-    assert cli.answer([*ASK, "--why", "aes128-gcm", "--explain"]) == InputError.exit_code
+    assert cli.answer([*ASK, "--why", "aes128-gcm", "--explain"]) == UsageError.exit_code

@@ -13,7 +13,7 @@ from wattlock.definitions import shelf
 from wattlock.energy import battery_cards, device_cards, published_power, radio_cards
 from wattlock.energy.device_cards import OperatingPoints
 from wattlock.energy.number import IN_SI, Number
-from wattlock.errors import EvidenceError, InputError
+from wattlock.errors import EvidenceError, InputError, UsageError
 
 DATA = TREE / "python" / "wattlock" / "data"
 SHELVES = (device_cards.DEVICES, radio_cards.RADIOS, battery_cards.BATTERIES)
@@ -299,7 +299,7 @@ def test_battery_values_cycles_of_the_users_own_by_a_device_card(capsys: pytest.
     ],
 )
 def test_battery_names_what_cannot_be(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.answer(["battery", *words]) in {InputError.exit_code, EvidenceError.exit_code}
+    assert cli.answer(["battery", *words]) in {InputError.exit_code, UsageError.exit_code, EvidenceError.exit_code}
     said = capsys.readouterr()
     assert message in said.err
     assert said.out == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wattlock import cli
 from wattlock.energy import recordings
 from wattlock.energy.recordings import Block, Recording, by_quantity, integrate, read
-from wattlock.errors import InputError
+from wattlock.errors import InputError, UsageError
 
 BLOCK_UJ = 2e6
 
@@ -207,7 +207,7 @@ def test_the_verb_integrates_a_recording(tmp_path: Path, capsys: pytest.CaptureF
 def test_options_that_say_nothing_together_are_refused(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.answer(["meters", *words]) == InputError.exit_code
+    assert cli.answer(["meters", *words]) == UsageError.exit_code
     assert said in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wattlock import cli
-from wattlock.errors import InputError, WayError
+from wattlock.errors import UsageError, WayError
 from wattlock.page.visits import MAGIC, VARIABLE
 
 ADB = """#!/bin/sh
@@ -75,7 +75,7 @@ def test_what_adb_complains_of_ends_the_page_with_what_to_do(
 def test_without_adb_or_on_another_address_the_page_is_not_served(
     log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.answer(["page", "--adb", "--bind", "127.0.0.2:0"]) == InputError.exit_code
+    assert cli.answer(["page", "--adb", "--bind", "127.0.0.2:0"]) == UsageError.exit_code
     assert "the phone reaches 127.0.0.1 here, not 127.0.0.2" in capsys.readouterr().err
     assert not log.exists()
     monkeypatch.setenv("PATH", str(log.parent))

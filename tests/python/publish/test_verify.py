@@ -231,7 +231,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["key", "new", "no/..", "--without-password"], 4, "no/..: there is no folder no"),
         (["key", "new", "empty/a.key", "--without-password"], 4, "empty/a.key: can't be written: Not a directory"),
         (["key", "new", "a.key", "--password-file", "empty"], 4, "--password-file empty: its first line is empty"),
-        (["key", "new", "a.key", "--password-file", "b", "--without-password"], 4, "don't go together"),
+        (["key", "new", "a.key", "--password-file", "b", "--without-password"], 2, "don't go together"),
         (["key", "new", "a.key"], 4, "nobody can be asked for the key's password"),
     ],
 )
