@@ -111,6 +111,8 @@ def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, s
         found = _limits(joules, names, 1.0)
         if kind != "measured":  # a card's joules are the time's, times what is common to all
             found = found.with_columns(
+                common_low="low",
+                common_high="high",
                 low=pl.col("value") * pl.col("time_low_ns") / pl.col("time_ns"),
                 high=pl.col("value") * pl.col("time_high_ns") / pl.col("time_ns"),
             )
@@ -152,8 +154,8 @@ def _mark(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes:
         value,
         low,
         high,
-        estimate(value, low, high),
-        interval(value, low, high) if low is not None and high is not None else "",
+        estimate(value, row.get("common_low", low), row.get("common_high", high)),
+        interval(value, low, high) if low is not None and high is not None and "common_low" not in row else "",
         role_of(row["family"]),
         row["state"] == "resolved",
     )
