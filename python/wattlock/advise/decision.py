@@ -128,7 +128,7 @@ def _standing(advice: Advice) -> str:
         if len(advice.tied) == len(advice.choices)
         else f"{len(advice.tied)} of {len(advice.choices)}"
     )
-    return f"{which} choices tie by days; key, then tag decide ({strong})."
+    return f"{which} choices last equally long; key, then tag decide ({strong})."
 
 
 def _many(choices: int) -> str:

@@ -40,7 +40,7 @@ KINDS = {
 FEW = 4
 """Meters with the same joules that a line names: of a server with 33 counters each shares some with 32."""
 
-BESIDE = "besides: ppk2 by --read ppk2 --stream /dev/ttyACM0; recordings of lab instruments by --csv"
+BESIDE = "also supported: a Nordic PPK2 (--read ppk2 --stream FILE), CSV exports of Otii, Joulescope and others (--csv)"
 
 
 @dataclass(frozen=True)

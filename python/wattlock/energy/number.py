@@ -247,5 +247,5 @@ def refuse_doubted(card: str, numbers: Mapping[str, Number], *, allow_assumed: b
         named = ", ".join(f"{key} {n.value:g} {n.unit} ({n.confidence})" for key, n in doubted.items())
         raise EvidenceError(
             f"{card} has numbers that nobody verified: {named}",
-            hint="--allow-assumed takes them, and the result says so",
+            hint="--allow-assumed uses these numbers, and marks the result as assumed",
         )

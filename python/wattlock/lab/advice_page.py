@@ -30,7 +30,7 @@ HERE = "/advise"
 NONE = {"profile": "none: the message below", "device": "the profile’s", "run": "published figures"}
 LINE = "Which cipher to take, and how many days of battery each choice leaves."
 ABOUT = (
-    "A profile has all that a question needs, and what you fill in stands in its place; without one fill in a "
+    "Start from a profile and change what differs; without one fill in a "
     "message, how often it is sent, and a device or a run. What is left empty is the profile’s, or assumed, and the "
     "record says so.",
 )
@@ -123,11 +123,17 @@ FIELDS = (
     Field("lifetime", "Secret for", "What is required", "floor.lifetime", "10y"),
     Field("latency", "Latency at most", "What is required", "floor.latency", "50ms"),
     Field("memory", "Memory at most", "What is required", "floor.memory", "8kB"),
-    Field("unauthenticated", "Changes need not be noticed", "What is allowed", "floor.authenticated", is_box=True),
     Field(
-        "allow-amortised", "Short tags, lifted by later messages", "What is allowed", "choices.amortised", is_box=True
+        "unauthenticated",
+        "No protection against changes (not recommended)",
+        "What is allowed",
+        "floor.authenticated",
+        is_box=True,
     ),
-    Field("allow-assumed", "Numbers that nobody could verify", "What is allowed", is_box=True),
+    Field(
+        "allow-amortised", "Try tally (short tags, experimental)", "What is allowed", "choices.amortised", is_box=True
+    ),
+    Field("allow-assumed", "Numbers without a verified source", "What is allowed", is_box=True),
 )
 
 

@@ -28,10 +28,7 @@ from wattlock.report.html import EVIDENCE_SHAPES, INVALID, cell, chip, facts, fo
 
 HERE = "/devices"
 LATEST = 3
-ALIKE = (
-    "Runs are of one device where hardware, instruction set, virtual machine, card and evidence agree, whatever it is "
-    "called. Kinds of evidence stand apart."
-)
+ALIKE = "Runs are grouped by hardware, instruction set, virtual machine, card and evidence, not by the host's name."
 
 
 def devices(runs: Sequence[RunRow]) -> str:

@@ -65,7 +65,7 @@ def overview(
     return page("Overview", line, body, here="/")
 
 
-KEEPERS = f'<p class="quiet">Who keeps the lab:</p>{log_page.BOTH}'
+KEEPERS = f'<p class="quiet">Administration:</p>{log_page.BOTH}'
 EMPTY = (
     "No run is here yet. Measure on any machine that has wattlock, and push the run; then this page shows the devices, "
     "and the runs can be compared."
@@ -75,13 +75,13 @@ EMPTY = (
 def _examples(runs: Sequence[RunRow]) -> str:
     return (
         f"The {counted(len(runs), 'run')} below come with wattlock, so that there is something to look at: cycles that "
-        "were counted on emulated cores. They go when the first run of your own arrives. Measure on any machine that "
+        "were counted on emulated cores. They disappear when you push your first run. Measure on any machine that "
         "has wattlock, and push the run."
     )
 
 
 def _empty(prose: str, address: str) -> str:
-    return section("fill", "Fill it", paragraphs([prose]) + pushed("wattlock run quick", address))
+    return section("fill", "Add your first run", paragraphs([prose]) + pushed("wattlock run quick", address))
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
@@ -258,7 +258,7 @@ def _token_form(place: str, button: str, refused: WattlockError | None) -> str:
 def refusal(error: str, hint: str) -> str:
     """An error for a browser."""
     back = '<p class="links"><a href="/">The first page</a></p>'
-    return page("That did not work", "", told(error, hint) + back, is_inside=False)
+    return page("Not possible", "", told(error, hint) + back, is_inside=False)
 
 
 def cases_frame(run: RunRow) -> pl.DataFrame:

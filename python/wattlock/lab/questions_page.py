@@ -11,10 +11,10 @@ from wattlock.lab.papers_answers import FIELDS, DeviceRuns
 from wattlock.report.html import paragraphs, text
 
 HERE = "/papers"
-LINE = "What people ask of the five papers first, answered by what each device measured."
+LINE = "Nine questions about the five papers, answered by what each device measured."
 RULE = (
     "A device answers by its latest valid runs of one build, each of another study. Emulated and counted runs answer "
-    "nothing: their times are the cost of no device.",
+    "nothing: they are not the times of a real device.",
 )
 
 

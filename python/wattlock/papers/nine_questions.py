@@ -264,7 +264,7 @@ def _sending(judged: Judged) -> HeadlineAnswer | None:
     sentence = f"{_capital(first.effect.what.strip(' ,'))}: {first.effect.described()}{apart}."
     if share.effect is not None:
         where = share.effect.what.partition(", ")[2].strip(" ,")
-        sentence = f"The radio takes {share.effect.described()} of the joules or more ({where}). {sentence}"
+        sentence = f"The radio takes at least {share.effect.described()} of the joules ({where}). {sentence}"
         word = "Most of the energy" if share.verdict in {"reproduced", "explained"} else "Not always the most"
     kind = f"{first.implementation}, by wattlock’s model of the air"
     return HeadlineAnswer(word, sentence, kind, "transfer, over AES’s", 1.0, marks[:MOST_MARKS])

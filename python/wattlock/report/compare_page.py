@@ -217,7 +217,7 @@ def _runs(compared: RunComparison) -> str:
         ["Condition", "All runs"],
         (f'<tr><th scope="row">{text(label)}</th><td>{text(value)}</td></tr>' for label, value in shared.items()),
     )
-    head = "<p>≠ marks what is not as in the first run. Where it could turn an order round, the ratio says nothing.</p>"
+    head = "<p>≠ marks what differs from the first run. Where it could reverse the result, no ratio is claimed.</p>"
     alike = "Both were measured in one run." if compared.is_of_one_run else "Nothing that was recorded differs."
     shown = f"{head}{_conditions(sides, differing)}" if differing else f"<p>{alike}</p>"
     return f"{shown}{paragraphs(_unmatched(compared))}{warned}{folded(same, shared_table) if shared else ''}"
@@ -504,7 +504,7 @@ def about(compared: RunComparison) -> str:
     """What is compared, in a sentence."""
     quantity = quantity_of(compared)
     if quantity == "cycles":
-        return "Compared are core cycles, which hold still where the clock wanders; 1 is the cost of the first run."
+        return "Compared are CPU cycles, which don’t depend on the clock’s speed; 1 is as much as the first run."
     if quantity == "time":
         return "Compared is time at each run’s median clock; 1 is the time of the first run."
     return (

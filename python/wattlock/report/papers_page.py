@@ -61,7 +61,7 @@ BASES: dict[Basis, str] = {
     "a battery": "A battery, discharged or by its card,",
     "a capture": "The capture",
     "their tables": "What the papers print in tables",
-    "what is known": "A sum done again or the security data",
+    "what is known": "Arithmetic or the security data",
 }
 
 AGAINST = {

@@ -162,7 +162,7 @@ def _note(compared: RunComparison, drawn: pl.DataFrame, rows: Sequence[RatioRow]
         return ""
     shared = case_count(common(drawn)) if len(compared.others) > 1 else 0
     medians = f" Medians are over the {shared} cases that all runs have." if shared else ""
-    return f"A mark is a case; the line holds all of a row.{medians}"
+    return f"Each mark is one case; the line spans all cases of the row.{medians}"
 
 
 def _overview(compared: RunComparison, drawn: pl.DataFrame) -> Iterator[RatioRow]:

@@ -142,7 +142,7 @@ def answer(estimates: pl.DataFrame, ranking: pl.DataFrame) -> list[str]:
     if kinds not in ([], ["measured"]) and "µJ" in " ".join(sentences):
         sentences.append(f"These joules are {kinds[0]}, not measured.")
     if "emulated" in ranked["time_evidence"].to_list():
-        sentences.append("These times are emulated: they are the cost of no device.")
+        sentences.append("These times are emulated: no real device takes them.")
     return sentences
 
 

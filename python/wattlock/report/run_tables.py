@@ -195,7 +195,7 @@ STEPS = (
     "Every case is timed in batches of many calls, in random order, round after round, in fresh processes: one "
     "process’s memory layout alone moves a result by percents, so processes are what is repeated.",
     "Beside each batch runs a short chain of multiplications whose cycles are known. Batch time over its time "
-    "gives core cycles, which hold still where the clock wanders.",
+    "gives core cycles, which don't depend on the clock's speed.",
     "A batch is dropped for a cause (a context switch, a migration, a changed clock, a neighbour on the core, wide "
     "vectors that the core held back), "
     "never for its value. Every batch is kept in the run’s records.",
@@ -540,7 +540,7 @@ def _cores_figure(cores: _Cores, name: str, measure: Measure) -> str:
     title = f"{what.capitalize()} on {name} cores, times that on {cores.names[0]} ones"
     return (
         f"<figure><figcaption><strong>{text(title)}</strong> "
-        f'<span class="quiet">A mark is a case; the line holds all of a row.</span></figcaption>'
+        f'<span class="quiet">Each mark is one case; the line spans all cases of the row.</span></figcaption>'
         f"{ratio_rows(rows, axis, f'{what}, times {cores.names[0]}', WIDTH_PX)}</figure>"
     )
 

@@ -486,7 +486,7 @@ def test_the_queue_is_followed_by_few_and_reads_no_other_runs(tmp_path: Path, mo
 def test_a_lab_without_a_fleet_says_how_to_start_one(tmp_path: Path) -> None:
     page = asking(Collection.open(tmp_path)).get("/queue").text
     assert "wattlock lab --data lab --fleet" in page
-    assert "Nothing was asked for yet" in page
+    assert "No jobs yet" in page
 
 
 def test_a_damaged_key_is_refused_by_name(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_an_error_is_two_lines_as_json_for_programs_and_a_page_for_browsers(
     assert (answer.status_code, set(answer.json())) == (status, {"error", "hint"})
     page = client.get(path, headers=BROWSER)
     assert page.status_code == status
-    assert "That did not work" in page.text
+    assert "Not possible" in page.text
 
 
 def test_every_answer_has_the_headers_that_keep_others_out(client: TestClient) -> None:

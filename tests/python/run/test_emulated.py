@@ -22,7 +22,7 @@ CIPHERS = ["aes128-cbc", "rc4-128", "des-cbc", "rc2-128-cbc"]
 CASES = 2 * len(CIPHERS)
 NOTICED = "the process is called qemu-arm"
 TOLD = f"the processor was emulated ({NOTICED})"
-OF_NO_DEVICE = "These times are emulated: they are the cost of no device."
+OF_NO_DEVICE = "These times are emulated: no real device takes them."
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def live(shown: QueueView) -> str:
     """What of the page changes while jobs are under way."""
     jobs, counted = shown.jobs, shown.counted
     if not jobs:
-        return section("jobs", "Jobs", "<p>Nothing was asked for yet.</p>")
+        return section("jobs", "Jobs", "<p>No jobs yet: choose a study and a device above.</p>")
     batches = Sets(jobs, shown.kinds)
     rows = (_row(job, batches.compared(job), shown.csrf) for job in jobs)
     head = ["#Job", "Target", "State", "Result", "Change", "#Cases settled", "Study", "Asked"]
@@ -201,7 +201,7 @@ def _joules() -> str:
     known = {name: name for name in device_cards.names()}
     return (
         choice("card", "Device card", known, None, none="none")
-        + '<label><input type="checkbox" name="allow_assumed" value="on"> Numbers that nobody could verify</label>'
+        + '<label><input type="checkbox" name="allow_assumed" value="on"> Numbers without a verified source</label>'
         '<label>or meter (as of --meter) <input name="meter" placeholder="powercap:package-0"></label>'
         + choice("baseline", "Its baseline", dict(zip(BASELINES, BASELINES, strict=True)), None, none="")
     )

@@ -24,7 +24,7 @@ from wattlock.report import formats
 from wattlock.report.html import bullets, cell, paragraphs, table, text
 
 HERE, LATEST = "/plan", 50
-LINE = "Which measurement narrows an answer most by the minute, until it is as narrow as asked."
+LINE = "What to measure next to make an answer more certain."
 ABOUT = (
     "Ask a question on the page of advice and follow its link to the planner. The fleet then measures what its ciphers "
     "cost, one run after the other, and answers again after each; it ends where no target can narrow the answer.",
