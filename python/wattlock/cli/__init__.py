@@ -34,7 +34,7 @@ GROUPS = {
     },
     "Answer": {
         "show": "Print the estimates of a run.",
-        "report": "Draw the report of a run again.",
+        "report": "Draw the reports of runs again.",
         "compare": "Compare runs with each other, or two providers of one.",
         "advise": "Rank the ciphers that meet a security requirement by days of battery, with the reasons.",
         "link": "Say what sending the ciphertext costs: time and joules, line by line.",
@@ -81,6 +81,8 @@ class LazyVerb(TyperCommand):
 
 class Verbs(PlainHelp, TyperGroup):
     """The group of all verbs, in the order of `VERBS`."""
+
+    verbs_word = ("VERB",)
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**{**attrs, "help": laid_out(attrs.get("help") or "")})

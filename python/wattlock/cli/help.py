@@ -48,6 +48,9 @@ NAMES = 26
 class PlainHelp:
     """How a command writes its help: headings, and a line or two an option, as wide as the terminal."""
 
+    verbs_word: Sequence[str] = ()
+    """What stands for the arguments of a group of verbs."""
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write all of it, without the options that are seldom needed unless all are asked for."""
         formatter.write("\n".join(self.sections(ctx, min(get_terminal_size().columns or WIDEST, WIDEST))) + "\n")
@@ -55,7 +58,9 @@ class PlainHelp:
     def sections(self: Any, ctx: Any, width: int) -> Iterator[str]:
         """The lines: usage, what it does, the arguments and options in their groups, examples."""
         prose, _, examples = (self.help or "").partition("\n\nExample")
-        yield f"Usage: {ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}\n"
+        taken = [param for param in self.params if param.param_type_name == "argument"]
+        words = [named(param) if param.required else f"[{named(param)}]" for param in taken] or self.verbs_word
+        yield " ".join(["Usage:", ctx.command_path, "[OPTIONS]", *words]) + "\n"
         yield "\n\n".join(textwrap.fill(paragraph, width) for paragraph in prose.split("\n\n"))
         groups: dict[str, list[tuple[str, str]]] = {}
         seldom = []

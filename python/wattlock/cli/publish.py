@@ -21,7 +21,7 @@ class CitationOptions:
     )
     author: Annotated[
         list[str] | None,
-        typer.Option("--author", metavar="NAME", help="As 'Family, Given', or a group's name; repeatable."),
+        typer.Option("--author", metavar="NAME", help="As 'Family, Given', or a group's name."),
     ] = None
     licence: Annotated[str, typer.Option("--licence", metavar="ID", help="The licence's SPDX identifier.")] = (
         "CC-BY-4.0"
@@ -37,7 +37,7 @@ def publish(
     password_file: PasswordFile = None,
     published: Annotated[
         list[Path] | None,
-        typer.Option("--beside", metavar="SET", help="Figures of others, as `wattlock import` wrote them; repeatable."),
+        typer.Option("--beside", metavar="SET", help="Figures of others, as `wattlock import` wrote them."),
     ] = None,
     cited: CitationOptions = CitationOptions(),
 ) -> None:

@@ -15,8 +15,8 @@ from wattlock.report.formats import cipher_in_mode, cipher_name, estimate, inter
 from wattlock.report.html import FAMILIES, FONT, chip, colour, text, unbroken
 from wattlock.report.run_answer import answered_group, asked_cases, doing
 
-MOST, MOST_ON_A_PHONE = 36, 20
-"""Rows that are drawn; of more, the cheapest and the most expensive."""
+MOST, MOST_ON_A_PHONE = 15, 8
+"""Rows that fit the first screen; of more, the cheapest and the most expensive."""
 
 ANSWER = "answer"
 """What the figure's files are called."""
@@ -224,7 +224,7 @@ class Layout:
     with_words: bool
 
 
-WIDE, NARROW = Layout(960, 20, with_words=True), Layout(358, 20, with_words=False)
+WIDE, NARROW = Layout(960, 18, with_words=True), Layout(358, 19, with_words=False)
 
 
 def role_of(family: str) -> str:
@@ -241,9 +241,9 @@ def dot_chart(marks: Sequence[Mark | None], axis: str, layout: Layout) -> str:
     names = max(_width(mark.name, mark.beside) for mark in shown)
     whole = min(max(_width(mark.name, "") for mark in shown), MOST_NAME_SHARE * layout.width_px)
     left = min(names, max(whole, LABEL_SHARE * layout.width_px)) + 8
-    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 22
+    span = layout.width_px - left - max(width_of(value, SMALL_PX) for value in values) - 30
     scale, bottom = Scale.over(shown, left + DOT_PX, span), len(marks) * layout.row_px + PAD_PX
-    parts = [_ticks(scale, bottom, axis, left)]
+    parts = [_ticks(scale, bottom, axis, left, layout.width_px)]
     written = iter(words)
     for place, mark in enumerate(marks):
         middle = PAD_PX + (place + 0.5) * layout.row_px
@@ -293,7 +293,7 @@ class Scale:
         return found[:: math.ceil(len(found) / most)]
 
 
-def _ticks(scale: Scale, bottom: float, axis: str, left: float) -> str:
+def _ticks(scale: Scale, bottom: float, axis: str, left: float, width_px: float) -> str:
     parts = []
     for value in scale.ticks():
         x = scale.x(value)
@@ -302,7 +302,8 @@ def _ticks(scale: Scale, bottom: float, axis: str, left: float) -> str:
             f'<text x="{x:.1f}" y="{bottom + 14}" text-anchor="middle" font-size="{SMALL_PX}" '
             f'fill="{colour("muted")}">{value:,.6g}</text>'
         )
-    words = f"{axis}, on a logarithmic axis"
+    words = f"{axis} (log axis)"
+    left = max(0, min(left, width_px - width_of(words, SMALL_PX) - 4))
     title = f'<text x="{left:.1f}" y="{bottom + 30}" font-size="{SMALL_PX}" fill="{colour("ink")}">{text(words)}</text>'
     return f"{''.join(parts)}{title}"
 

@@ -79,7 +79,8 @@ def test_the_main_figure_draws_joules_cheapest_first_with_their_intervals_and_th
     for limits in group.select("energy_uJ_per_byte", "energy_low_uJ_per_byte", "energy_high_uJ_per_byte").rows():
         times = f" {limits[0] / cheapest:.3g}×" if limits[0] > cheapest else ""
         expected.append(f"{estimate(*limits)}{times}")
-    assert [re.sub(r"^.*? (?=[\d.]+( |$))", "", mark) for mark in marks] == expected
+    shown = [re.sub(r"^.*? (?=[\d.]+( |$))", "", mark) for mark in marks]
+    assert shown == [*expected[: MOST - 1], expected[-1]]
     assert "Energy of encrypting a packet of 1,500 B assumed" in " ".join(caption.split())
     assert "The device card may be wrong by a factor of 2," in " ".join(caption.split())
 
