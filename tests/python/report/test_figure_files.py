@@ -73,16 +73,16 @@ def test_a_files_numbers_are_those_that_the_page_draws(exported: tuple[str, Path
         assert set(written["evidence"]) == set(rows["evidence"])
 
 
-def test_the_answers_file_has_every_bar_also_those_that_the_page_has_no_room_for(
+def test_the_answers_file_has_every_mark_also_those_that_the_page_has_no_room_for(
     exported: tuple[str, Path, int],
 ) -> None:
     figure = main_figure(ESTIMATES, RANKING)
     assert figure is not None
     written = pl.read_csv(exported[1] / f"{RUN.id}--answer.csv")
-    assert written["value"].to_list() == pytest.approx([bar.value for bar in figure.rows], rel=1e-12)
+    assert written["value"].to_list() == pytest.approx([mark.value for mark in figure.rows], rel=1e-12)
     assert set(written["evidence"]) == {figure.evidence}
     svg = (exported[1] / f"{RUN.id}--answer.svg").read_text(encoding="utf-8")
-    assert svg.count("<rect") == len(figure.rows) + 1, "the bars and the paper"
+    assert svg.count("<circle") == len(figure.rows)
 
 
 def test_joules_of_two_kinds_are_two_figures_with_files_of_their_own(tmp_path: Path) -> None:

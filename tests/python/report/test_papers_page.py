@@ -142,7 +142,7 @@ def test_the_answer_says_how_many_verdicts_rest_on_this_machine_and_how_many_on_
         "What this machine measured": "this machine",
         "wattlock’s model of the air": "the air",
         "What the papers print in tables": "their tables",
-        "A sum done again or the security data": "what is known",
+        "Arithmetic or the security data": "what is known",
     }
     for start, basis in starts.items():
         assert f"{start} decides {decided[basis]}: " in formatted
