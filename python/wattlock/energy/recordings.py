@@ -656,9 +656,12 @@ def _time(
     if given is not None:
         return SheetColumn(name, factor(file, name, "time", given)), None
     if profile.interval is not None:
-        spelled = rf"{profile.interval}\W*?(\d*\.?\d+(?:[eE][-+]?\d+)?)[ \t]*([^\W\d]*)"
-        if (shown := re.search(spelled, "\n".join(above))) is None:
-            raise InputError(f"{file}: no {profile.interval} above its columns", hint="export it with its first lines")
+        # A number behind which digits follow has a comma for its point.
+        spelled = rf"{profile.interval}[^\w\n-]*?(\d*\.?\d+(?:[eE][-+]?\d+)?)(?![.,]*\d)[ \t]*([^\W\d]*)"
+        shown = re.search(spelled, "\n".join(above))
+        if shown is None or float(shown[1]) == 0:
+            message = f"{file}: no {profile.interval} above its columns that is a number above 0"
+            raise InputError(message, hint="export it with its first lines, and with a point in numbers")
         if (unit_s := scale(shown[2] or "s", "s")) is None:
             message = f'{file}: {profile.interval} {shown[1]} is in "{shown[2]}", not in s, ms, us or ns'
             raise InputError(message, hint="write it in seconds, without a unit")

@@ -409,6 +409,14 @@ def test_the_interval_of_a_data_log_is_in_the_unit_behind_it(tmp_path: Path, int
         read(path)
 
 
+@pytest.mark.parametrize("interval", [": 0,0002", ": 0", ": -0.0002", ": 1.000,5"])
+def test_an_interval_that_is_no_number_above_nought_is_refused(tmp_path: Path, interval: str) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(f"Sample interval{interval}\nSample,Volt avg 1,Curr avg 1\n" + rows("{at},3,0.01", step=1.0))
+    with pytest.raises(InputError, match="no Sample interval above its columns that is a number above 0"):
+        read(path)
+
+
 def test_utf_16_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "it.csv"
     path.write_text("time_ms,power_mW\n0,30\n1,30\n", encoding="utf-16")
