@@ -73,6 +73,11 @@ class Profile(Table):
         pattern = self.columns.get(quantity) or self.optional.get(quantity)
         return [name for name in names if pattern and re.fullmatch(pattern, plain(name))]
 
+    def output(self, quantity: str, name: str) -> str | None:
+        """Which of several outputs or devices a column is of, where its head tells."""
+        found = re.fullmatch(self.columns.get(quantity) or self.optional.get(quantity) or "", plain(name))
+        return found[1] if found and found.re.groups else None
+
 
 class Recording(NamedTuple):
     """Power over time, a moment each; `marker`: where it is on, null without one; `profile`: the instrument."""
@@ -567,6 +572,12 @@ def columns(
     if voltage_V is not None and others:
         both = f'the column "{others[0]}" and --voltage {voltage_V:g} both say what fed the circuit'
         raise InputError(f"{file}: {both}", hint="leave --voltage out, or choose what to read: --column current=NAME")
+    if len({profile.output(quantity, name) for quantity, name in by.items() if name}) > 1 and not set(by) <= set(
+        chosen
+    ):
+        both = " and ".join(f'"{name}"' for name in by.values())
+        hint = "--column current=NAME with --column voltage=NAME or --voltage tells what fed the circuit"
+        raise InputError(f"{file}: {both} are of two outputs", hint=hint)
     if voltage_V is None and by.get("voltage") == "":
         raise InputError(f"{file}: current without a voltage", hint="--voltage 3.3 tells what fed the circuit")
     factors = [SheetColumn(name, factor(file, name, q, units.get(q)) or 1.0) for q, name in by.items() if name]

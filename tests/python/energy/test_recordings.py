@@ -304,6 +304,25 @@ def test_of_two_columns_that_could_be_meant_none_is_taken_unasked(
     assert read(path, voltage_V=voltage_V, chosen=columns).power_W == pytest.approx(0.03)
 
 
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ("Sample,Curr avg 1,Volt avg 2", '"Curr avg 1" and "Volt avg 2" are of two outputs'),
+        ("Timestamp,Main current - A (A),Main voltage - B (V)", "are of two outputs"),
+    ],
+)
+def test_the_voltage_of_another_output_is_taken_only_where_it_is_chosen(tmp_path: Path, heads: str, said: str) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(f"Sample interval: 0.001\n{heads}\n" + rows("{at},0.01,3", step=1))
+    with pytest.raises(InputError, match=said):
+        read(path)
+    _, current, voltage = heads.split(",")
+    with pytest.raises(InputError, match=said):
+        read(path, chosen={"current": current})
+    assert read(path, chosen={"current": current, "voltage": voltage}).power_W == pytest.approx(0.03)
+    assert read(path, chosen={"current": current}, voltage_V=3.0).power_W == pytest.approx(0.03)
+
+
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     (tmp_path / "it.csv").write_text("time,power\n0,1\n1,1\n")
     with pytest.raises(InputError, match='no column "watts"') as caught:
