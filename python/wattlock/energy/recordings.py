@@ -30,6 +30,9 @@ BLOCK_COLUMNS = ["block", "start_s", "end_s"]
 
 LINE = "line of the file"
 
+MOST_OFF = 3.0
+"""How far the mean step may be from that of the rate: a unit that is wrong is at least 30 times off."""
+
 LATEST_S = 1e11
 """No recording is of so late a time, the year 5138: its numbers are no seconds."""
 
@@ -218,6 +221,9 @@ def read(
     if (rate_Hz := found.rate_Hz) is not None:
         mean = float(time_s[-1] - time_s[0]) / (len(cells) - 1)
         size = min(set(PREFIXES.values()), key=lambda size: abs(np.log(mean * size * rate_Hz)))
+        if not 1 / MOST_OFF <= mean * size * rate_Hz <= MOST_OFF:
+            message = f"{file}: steps of {mean:.4g} in time fit {rate_Hz:g} Hz in no unit"
+            raise InputError(message, hint="--unit time=s or time=ms tells its unit")
     time_s = time_s * size
     if abs(time_s).max() > LATEST_S:
         raise InputError(
@@ -572,9 +578,8 @@ def columns(
     if voltage_V is not None and others:
         both = f'the column "{others[0]}" and --voltage {voltage_V:g} both say what fed the circuit'
         raise InputError(f"{file}: {both}", hint="leave --voltage out, or choose what to read: --column current=NAME")
-    if len({profile.output(quantity, name) for quantity, name in by.items() if name}) > 1 and not set(by) <= set(
-        chosen
-    ):
+    outputs = {profile.output(quantity, name) for quantity, name in by.items() if name}
+    if len(outputs) > 1 and not set(by) <= set(chosen):
         both = " and ".join(f'"{name}"' for name in by.values())
         hint = "--column current=NAME with --column voltage=NAME or --voltage tells what fed the circuit"
         raise InputError(f"{file}: {both} are of two outputs", hint=hint)
@@ -680,7 +685,7 @@ def _time(
     if profile.rate_Hz is not None:
         return SheetColumn(name, None), profile.rate_Hz
     size = factor(file, name, "time")
-    rate = re.search(r"(?i)sample\s*rate\W*([\d.]+)\s*([kM]?)Hz", "\n".join(above))
+    rate = re.search(r"(?i)sample\s*rate\W*(\d*\.?\d+)\s*([kMG]?)Hz", "\n".join(above))
     if size is None and rate is not None:
-        return SheetColumn(name, None), float(rate[1]) * {"": 1.0, "k": 1e3, "M": 1e6}[rate[2]]
+        return SheetColumn(name, None), float(rate[1]) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[rate[2]]
     return SheetColumn(name, size or 1.0), None

@@ -274,6 +274,29 @@ def test_samples_of_a_monsoon_that_came_in_a_packet_have_a_time_together(tmp_pat
     assert recording.power_W == pytest.approx(0.03)
 
 
+@pytest.mark.parametrize("kept_of", [10, 100])
+def test_a_time_that_fits_its_rate_in_no_unit_is_of_none_unasked(tmp_path: Path, kept_of: int) -> None:
+    """Monsoon's library writes each sample, or with a granularity of 100 a sample of a hundred."""
+    path = tmp_path / "it.csv"
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + rows("{t},10,3,", step=2e-4 * kept_of))
+    told = read(path, units={"time": "s"})
+    assert told.time_s[-1] == pytest.approx(49 * 2e-4 * kept_of)
+    with pytest.raises(InputError, match="fit 5000 Hz in no unit"):
+        read(path)
+
+
+def test_a_rate_that_is_no_number_tells_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(SIGROK.replace("5 kHz", "1.2.3 kHz") + "seconds,V,A\n" + rows("{t},3,0.01", step=1))
+    assert read(path).time_s[-1] == pytest.approx(49)
+
+
+def test_a_rate_may_be_in_gigahertz(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(SIGROK.replace("5 kHz", "1 GHz") + "Time,V,A\n" + rows("{t},3,0.01", step=1))
+    assert read(path).time_s[-1] == pytest.approx(49e-9)
+
+
 @pytest.mark.parametrize(
     ("text", "said", "chosen", "voltage_V"),
     [
