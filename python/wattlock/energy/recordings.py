@@ -205,13 +205,14 @@ def read(
     if voltage_V is not None:
         power_W = power_W * voltage_V
     on = None if marker is None else _marker(cells, marks[0], marker)
-    if len(time_s) < 2:
-        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
     lines = cells[LINE].to_numpy() if LINE in cells.columns else np.arange(len(time_s)) + sheet.line + 1
     if found.profile.packets:
-        time_s, starts, counts = np.unique(time_s, return_index=True, return_counts=True)
-        power_W, lines = np.add.reduceat(power_W, starts) / counts, lines[starts]
+        starts = np.flatnonzero(np.diff(time_s, prepend=np.nan))
+        counts = np.diff(starts, append=len(time_s))
+        power_W, time_s, lines = np.add.reduceat(power_W, starts) / counts, time_s[starts], lines[starts]
         on = None if on is None else on[starts]
+    if len(time_s) < 2:
+        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         after = int(back[0]) + 1

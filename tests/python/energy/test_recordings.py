@@ -272,6 +272,12 @@ def test_samples_of_a_monsoon_that_came_in_a_packet_have_a_time_together(tmp_pat
     assert len(recording.time_s) == 100
     assert recording.time_s[-1] == pytest.approx(99 * 6e-4)
     assert recording.power_W == pytest.approx(0.03)
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + "\n".join([*lines, "0.0012,500,3,"]))
+    with pytest.raises(InputError, match=r"line 302: time 0\.0012 s does not rise"):
+        read(path)
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + "\n".join(lines[:3]))
+    with pytest.raises(InputError, match="1 samples"):
+        read(path)
 
 
 @pytest.mark.parametrize("kept_of", [10, 100])
