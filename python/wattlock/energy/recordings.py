@@ -36,6 +36,9 @@ MOST_OFF = 3.0
 LATEST_S = 1e11
 """No recording is of so late a time, the year 5138: its numbers are no seconds."""
 
+GREATEST_W = 1e15
+"""No instrument records as much power: its numbers are no watts."""
+
 MOST_WIDE_B = 2**26
 """Of a file in UTF-16, which is read as a whole."""
 
@@ -201,7 +204,8 @@ def read(
         cells = _cells(sheet, COLUMNS_HINT)
     scales = [(column.name, column.factor or 1.0) for column in used]
     time_s, *products = _numbers(file, cells, scales, COLUMNS_HINT)
-    power_W = products[0] if len(products) == 1 else products[0] * products[1]
+    with np.errstate(over="ignore"):
+        power_W = products[0] if len(products) == 1 else products[0] * products[1]
     if voltage_V is not None:
         power_W = power_W * voltage_V
     on = None if marker is None else _marker(cells, marks[0], marker)
@@ -218,6 +222,8 @@ def read(
         after = int(back[0]) + 1
         message = f"{file}: line {lines[after]}: time {time_s[after]:.9g} s does not rise"
         raise InputError(message, hint=COLUMNS_HINT)
+    if (most_W := abs(power_W).max()) > GREATEST_W:
+        raise InputError(f"{file}: {most_W:.4g} W is the power of no recording", hint="--unit power=mW tells its unit")
     size = 1.0
     if (rate_Hz := found.rate_Hz) is not None:
         mean = float(time_s[-1] - time_s[0]) / (len(cells) - 1)
@@ -283,7 +289,8 @@ def _opened(file: Path, hint: str) -> RecordingSheet:
     lines = re.split(r"\r?\n", text)
     at, names = _heads(lines)
     if not names:
-        raise InputError(f"{file}: is empty", hint=hint)
+        why = f"has no heads in its first {HEAD_B >> 10} KiB" if start.strip() else "is empty"
+        raise InputError(f"{file}: {why}", hint=hint)
     if len(names) == 1:
         for mark, called in ((";", "semicolons"), ("\t", "tabs")):
             if mark in names[0]:

@@ -423,6 +423,9 @@ def test_a_current_with_its_shunt_s_voltage_wants_the_voltage_of_what_fed_it(tmp
         ("time_ms,power_mW\n0,30\n1,30,5\n2,30\n", "line 3: 3 values below 2 heads"),
         ("timestamp,power_mW\n1700000000000,30\n1700000000001,30\n", "time 1.7e+12 s is that of no recording"),
         ("time_s,power_W\r0,1\r1,1\r", "carriage return alone"),
+        ("time_s,current_A,voltage_V\n0,1e200,1e200\n1,1e200,1e200\n", "inf W is the power of no recording"),
+        ("time_s,power_W\n0,1e308\n1,-1e308\n", "1e+308 W is the power of no recording"),
+        ("# a line\n" * 10_000 + "time_s,power_W\n0,1\n1,1\n", "has no heads in its first 64 KiB"),
     ],
 )
 def test_what_would_be_read_for_other_numbers_is_refused(tmp_path: Path, text: str, said: str) -> None:
