@@ -128,7 +128,8 @@ impl<'a> Chip<'a> {
     }
 
     fn label(&self, kind: &str, at: u32) -> Option<String> {
-        let written = text(&self.file(kind, at, "label")).ok().filter(|label| !label.is_empty());
+        let is_name = |label: &String| !label.is_empty() && !label.contains(char::is_control);
+        let written = text(&self.file(kind, at, "label")).ok().filter(is_name);
         written.or_else(|| self.driver.and_then(|driver| driver.names.get(&format!("{kind}{at}")).cloned()))
     }
 
@@ -410,12 +411,31 @@ fn energy_nJ(path: &Path) -> Result<u64, NoNumber> {
     counter_nJ(path, &text)
 }
 
+/// The number of a channel's file, unless its `fault` is 1 (Linux, Documentation/ABI/testing/sysfs-class-hwmon).
+fn sound(path: &Path) -> Result<u64, NoNumber> {
+    let shown = path.file_name().unwrap_or_default().to_string_lossy();
+    let fault = path.with_file_name(format!("{}_fault", shown.rsplit_once('_').map_or(&*shown, |(stem, _)| stem)));
+    if number(&fault) == Some(1) {
+        return Err(NoNumber::of(MeterError::Unreadable, &fault, "1", ": the driver says that the channel failed"));
+    }
+    size(path)
+}
+
+/// The nanowatts of microwatts that the file `path` tells.
+fn of_microwatts(path: &Path, power_uW: Option<u64>) -> Result<u64, NoNumber> {
+    let power_nW = power_uW.and_then(|power| power.checked_mul(1000));
+    power_nW.ok_or_else(|| {
+        let text = text(path).unwrap_or_default();
+        NoNumber::of(MeterError::Unreadable, path, &text, ", more than any sensor measures")
+    })
+}
+
 /// `powerN_input`, microwatts.
 pub struct Power(pub PathBuf);
 
 impl Gauge for Power {
     fn power_nW(&mut self) -> Result<u64, NoNumber> {
-        size(&self.0).map(|power_uW| power_uW.saturating_mul(1000))
+        of_microwatts(&self.0, Some(sound(&self.0)?))
     }
 }
 
@@ -424,8 +444,8 @@ pub struct VoltageCurrent(pub PathBuf, pub PathBuf);
 
 impl Gauge for VoltageCurrent {
     fn power_nW(&mut self) -> Result<u64, NoNumber> {
-        let (voltage_mV, current_mA) = (size(&self.0)?, size(&self.1)?);
-        Ok(voltage_mV.saturating_mul(current_mA).saturating_mul(1000))
+        let (voltage_mV, current_mA) = (sound(&self.0)?, sound(&self.1)?);
+        of_microwatts(&self.1, voltage_mV.checked_mul(current_mA))
     }
 }
 

@@ -30,8 +30,14 @@ BLOCK_COLUMNS = ["block", "start_s", "end_s"]
 
 LINE = "line of the file"
 
+MOST_OFF = 3.0
+"""How far the mean step may be from that of the rate: a unit that is wrong is at least 30 times off."""
+
 LATEST_S = 1e11
 """No recording is of so late a time, the year 5138: its numbers are no seconds."""
+
+GREATEST_W = 1e15
+"""No instrument records as much power: its numbers are no watts."""
 
 MOST_WIDE_B = 2**26
 """Of a file in UTF-16, which is read as a whole."""
@@ -72,6 +78,11 @@ class Profile(Table):
         """The columns of a quantity."""
         pattern = self.columns.get(quantity) or self.optional.get(quantity)
         return [name for name in names if pattern and re.fullmatch(pattern, plain(name))]
+
+    def output(self, quantity: str, name: str) -> str | None:
+        """Which of several outputs or devices a column is of, where its head tells."""
+        found = re.fullmatch(self.columns.get(quantity) or self.optional.get(quantity) or "", plain(name))
+        return found[1] if found and found.re.groups else None
 
 
 class Recording(NamedTuple):
@@ -193,26 +204,33 @@ def read(
         cells = _cells(sheet, COLUMNS_HINT)
     scales = [(column.name, column.factor or 1.0) for column in used]
     time_s, *products = _numbers(file, cells, scales, COLUMNS_HINT)
-    power_W = products[0] if len(products) == 1 else products[0] * products[1]
+    with np.errstate(over="ignore"):
+        power_W = products[0] if len(products) == 1 else products[0] * products[1]
     if voltage_V is not None:
         power_W = power_W * voltage_V
     on = None if marker is None else _marker(cells, marks[0], marker)
-    if len(time_s) < 2:
-        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
     lines = cells[LINE].to_numpy() if LINE in cells.columns else np.arange(len(time_s)) + sheet.line + 1
     if found.profile.packets:
-        time_s, starts, counts = np.unique(time_s, return_index=True, return_counts=True)
-        power_W, lines = np.add.reduceat(power_W, starts) / counts, lines[starts]
+        starts = np.flatnonzero(np.diff(time_s, prepend=np.nan))
+        counts = np.diff(starts, append=len(time_s))
+        power_W, time_s, lines = np.add.reduceat(power_W, starts) / counts, time_s[starts], lines[starts]
         on = None if on is None else on[starts]
+    if len(time_s) < 2:
+        raise InputError(f"{file}: {len(time_s)} samples", hint=COLUMNS_HINT)
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         after = int(back[0]) + 1
         message = f"{file}: line {lines[after]}: time {time_s[after]:.9g} s does not rise"
         raise InputError(message, hint=COLUMNS_HINT)
+    if (most_W := abs(power_W).max()) > GREATEST_W:
+        raise InputError(f"{file}: {most_W:.4g} W is the power of no recording", hint="--unit power=mW tells its unit")
     size = 1.0
     if (rate_Hz := found.rate_Hz) is not None:
         mean = float(time_s[-1] - time_s[0]) / (len(cells) - 1)
         size = min(set(PREFIXES.values()), key=lambda size: abs(np.log(mean * size * rate_Hz)))
+        if not 1 / MOST_OFF <= mean * size * rate_Hz <= MOST_OFF:
+            message = f"{file}: steps of {mean:.4g} in time fit {rate_Hz:g} Hz in no unit"
+            raise InputError(message, hint="--unit time=s or time=ms tells its unit")
     time_s = time_s * size
     if abs(time_s).max() > LATEST_S:
         raise InputError(
@@ -271,7 +289,8 @@ def _opened(file: Path, hint: str) -> RecordingSheet:
     lines = re.split(r"\r?\n", text)
     at, names = _heads(lines)
     if not names:
-        raise InputError(f"{file}: is empty", hint=hint)
+        why = f"has no heads in its first {HEAD_B >> 10} KiB" if start.strip() else "is empty"
+        raise InputError(f"{file}: {why}", hint=hint)
     if len(names) == 1:
         for mark, called in ((";", "semicolons"), ("\t", "tabs")):
             if mark in names[0]:
@@ -567,6 +586,11 @@ def columns(
     if voltage_V is not None and others:
         both = f'the column "{others[0]}" and --voltage {voltage_V:g} both say what fed the circuit'
         raise InputError(f"{file}: {both}", hint="leave --voltage out, or choose what to read: --column current=NAME")
+    outputs = {profile.output(quantity, name) for quantity, name in by.items() if name}
+    if len(outputs) > 1 and not set(by) <= set(chosen):
+        both = " and ".join(f'"{name}"' for name in by.values())
+        hint = "--column current=NAME with --column voltage=NAME or --voltage tells what fed the circuit"
+        raise InputError(f"{file}: {both} are of two outputs", hint=hint)
     if voltage_V is None and by.get("voltage") == "":
         raise InputError(f"{file}: current without a voltage", hint="--voltage 3.3 tells what fed the circuit")
     factors = [SheetColumn(name, factor(file, name, q, units.get(q)) or 1.0) for q, name in by.items() if name]
@@ -656,9 +680,12 @@ def _time(
     if given is not None:
         return SheetColumn(name, factor(file, name, "time", given)), None
     if profile.interval is not None:
-        spelled = rf"{profile.interval}\W*?(\d*\.?\d+(?:[eE][-+]?\d+)?)[ \t]*([^\W\d]*)"
-        if (shown := re.search(spelled, "\n".join(above))) is None:
-            raise InputError(f"{file}: no {profile.interval} above its columns", hint="export it with its first lines")
+        # A number behind which digits follow has a comma for its point.
+        spelled = rf"{profile.interval}[^\w\n-]*?(\d*\.?\d+(?:[eE][-+]?\d+)?)(?![.,]*\d)[ \t]*([^\W\d]*)"
+        shown = re.search(spelled, "\n".join(above))
+        if shown is None or float(shown[1]) == 0:
+            message = f"{file}: no {profile.interval} above its columns that is a number above 0"
+            raise InputError(message, hint="export it with its first lines, and with a point in numbers")
         if (unit_s := scale(shown[2] or "s", "s")) is None:
             message = f'{file}: {profile.interval} {shown[1]} is in "{shown[2]}", not in s, ms, us or ns'
             raise InputError(message, hint="write it in seconds, without a unit")
@@ -666,7 +693,7 @@ def _time(
     if profile.rate_Hz is not None:
         return SheetColumn(name, None), profile.rate_Hz
     size = factor(file, name, "time")
-    rate = re.search(r"(?i)sample\s*rate\W*([\d.]+)\s*([kM]?)Hz", "\n".join(above))
+    rate = re.search(r"(?i)sample\s*rate\W*(\d*\.?\d+)\s*([kMG]?)Hz", "\n".join(above))
     if size is None and rate is not None:
-        return SheetColumn(name, None), float(rate[1]) * {"": 1.0, "k": 1e3, "M": 1e6}[rate[2]]
+        return SheetColumn(name, None), float(rate[1]) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[rate[2]]
     return SheetColumn(name, size or 1.0), None

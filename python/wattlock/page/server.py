@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import ssl
 import time
@@ -219,6 +220,8 @@ def serving(host: str, port: int, visits: Visits, tls: ssl.SSLContext | None = N
 
 
 LOCALHOST = "localhost"
+HOST = re.compile(r"(?:(?P<name>[^\s@/?#:\[\]]+)|\[(?P<six>[0-9A-Fa-f:.]+)\])(?::\d{0,5})?", re.ASCII)
+"""A name or an address, then a port (RFC 9110, section 7.2): nobody is called `[::1].example`."""
 
 
 def is_own(host: str, names: Collection[str] = (LOCALHOST,)) -> bool:
@@ -226,9 +229,10 @@ def is_own(host: str, names: Collection[str] = (LOCALHOST,)) -> bool:
 
     A foreign name that leads here is another site's, whose page would read what this server says (DNS rebinding).
     """
-    name = ""
+    if (parts := HOST.fullmatch(host)) is None:
+        return False
+    name = (parts["name"] or parts["six"]).lower()
     try:
-        name = urlsplit(f"//{host}").hostname or ""
         ip_address(name)
     except ValueError:
         return name in names

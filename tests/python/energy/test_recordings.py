@@ -272,6 +272,35 @@ def test_samples_of_a_monsoon_that_came_in_a_packet_have_a_time_together(tmp_pat
     assert len(recording.time_s) == 100
     assert recording.time_s[-1] == pytest.approx(99 * 6e-4)
     assert recording.power_W == pytest.approx(0.03)
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + "\n".join([*lines, "0.0012,500,3,"]))
+    with pytest.raises(InputError, match=r"line 302: time 0\.0012 s does not rise"):
+        read(path)
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + "\n".join(lines[:3]))
+    with pytest.raises(InputError, match="1 samples"):
+        read(path)
+
+
+@pytest.mark.parametrize("kept_of", [10, 100])
+def test_a_time_that_fits_its_rate_in_no_unit_is_of_none_unasked(tmp_path: Path, kept_of: int) -> None:
+    """Monsoon's library writes each sample, or with a granularity of 100 a sample of a hundred."""
+    path = tmp_path / "it.csv"
+    path.write_text("Time(ms),Main(mA),Main Voltage(V),\n" + rows("{t},10,3,", step=2e-4 * kept_of))
+    told = read(path, units={"time": "s"})
+    assert told.time_s[-1] == pytest.approx(49 * 2e-4 * kept_of)
+    with pytest.raises(InputError, match="fit 5000 Hz in no unit"):
+        read(path)
+
+
+def test_a_rate_that_is_no_number_tells_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(SIGROK.replace("5 kHz", "1.2.3 kHz") + "seconds,V,A\n" + rows("{t},3,0.01", step=1))
+    assert read(path).time_s[-1] == pytest.approx(49)
+
+
+def test_a_rate_may_be_in_gigahertz(tmp_path: Path) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(SIGROK.replace("5 kHz", "1 GHz") + "Time,V,A\n" + rows("{t},3,0.01", step=1))
+    assert read(path).time_s[-1] == pytest.approx(49e-9)
 
 
 @pytest.mark.parametrize(
@@ -302,6 +331,25 @@ def test_of_two_columns_that_could_be_meant_none_is_taken_unasked(
         assert "--column" in caught.value.hint
     columns = by_quantity([chosen], "--column")
     assert read(path, voltage_V=voltage_V, chosen=columns).power_W == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ("Sample,Curr avg 1,Volt avg 2", '"Curr avg 1" and "Volt avg 2" are of two outputs'),
+        ("Timestamp,Main current - A (A),Main voltage - B (V)", "are of two outputs"),
+    ],
+)
+def test_the_voltage_of_another_output_is_taken_only_where_it_is_chosen(tmp_path: Path, heads: str, said: str) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(f"Sample interval: 0.001\n{heads}\n" + rows("{at},0.01,3", step=1))
+    with pytest.raises(InputError, match=said):
+        read(path)
+    _, current, voltage = heads.split(",")
+    with pytest.raises(InputError, match=said):
+        read(path, chosen={"current": current})
+    assert read(path, chosen={"current": current, "voltage": voltage}).power_W == pytest.approx(0.03)
+    assert read(path, chosen={"current": current}, voltage_V=3.0).power_W == pytest.approx(0.03)
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
@@ -375,6 +423,9 @@ def test_a_current_with_its_shunt_s_voltage_wants_the_voltage_of_what_fed_it(tmp
         ("time_ms,power_mW\n0,30\n1,30,5\n2,30\n", "line 3: 3 values below 2 heads"),
         ("timestamp,power_mW\n1700000000000,30\n1700000000001,30\n", "time 1.7e+12 s is that of no recording"),
         ("time_s,power_W\r0,1\r1,1\r", "carriage return alone"),
+        ("time_s,current_A,voltage_V\n0,1e200,1e200\n1,1e200,1e200\n", "inf W is the power of no recording"),
+        ("time_s,power_W\n0,1e308\n1,-1e308\n", "1e+308 W is the power of no recording"),
+        ("# a line\n" * 10_000 + "time_s,power_W\n0,1\n1,1\n", "has no heads in its first 64 KiB"),
     ],
 )
 def test_what_would_be_read_for_other_numbers_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -406,6 +457,14 @@ def test_the_interval_of_a_data_log_is_in_the_unit_behind_it(tmp_path: Path, int
     assert read(path).time_s[1] == pytest.approx(step_s)
     path.write_text("Sample interval: 1 min\nSample,Volt avg 1,Curr avg 1\n" + rows("{at},3,0.01", step=1.0))
     with pytest.raises(InputError, match='Sample interval 1 is in "min", not in s'):
+        read(path)
+
+
+@pytest.mark.parametrize("interval", [": 0,0002", ": 0", ": -0.0002", ": 1.000,5"])
+def test_an_interval_that_is_no_number_above_nought_is_refused(tmp_path: Path, interval: str) -> None:
+    path = tmp_path / "it.csv"
+    path.write_text(f"Sample interval{interval}\nSample,Volt avg 1,Curr avg 1\n" + rows("{at},3,0.01", step=1.0))
+    with pytest.raises(InputError, match="no Sample interval above its columns that is a number above 0"):
         read(path)
 
 

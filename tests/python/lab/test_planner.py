@@ -18,10 +18,10 @@ from wattlock.lab import tokens
 from wattlock.lab.advising import AdviceRequest
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import DatabaseBusy, Reason, session
-from wattlock.lab.fleet import plan_page
+from wattlock.lab.fleet import goals, plan_page
 from wattlock.lab.fleet.goals import MOST_JOBS, Goals
 from wattlock.lab.fleet.plan_page import LATEST, STEP_FIELDS, steps_frame
-from wattlock.lab.fleet.queue import Goal, Job, Queue, State
+from wattlock.lab.fleet.queue import Goal, Job, Queue, QueueFull, State
 from wattlock.lab.planning import KeptPlan
 
 QUESTION = {"profile": "sensor", "allow-assumed": "on"}
@@ -296,6 +296,24 @@ def test_the_page_holds_the_latest_goals_and_says_of_how_many(tmp_path: Path) ->
     assert f"the latest {LATEST} of {LATEST + 1} goals" in page
     assert page.count("Cancel: goal") == LATEST
     assert len(client.get("/plan.json").json()) == LATEST + 1
+
+
+def test_goals_have_a_bound_and_each_who_asks_one_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(goals, "MOST_GOALS_OF_ASKER", 2)
+    monkeypatch.setattr(goals, "MOST_GOALS", 3)
+    world = World(tmp_path, [])
+    first = world.goals.add(QUESTION, 5.0, "a")
+    world.goals.add(QUESTION, 5.0, "a")
+    with pytest.raises(QueueFull, match="2 goals are under way by this token"):
+        world.goals.add(QUESTION, 5.0, "a")
+    world.goals.add(QUESTION, 5.0, None)
+    with pytest.raises(QueueFull, match="3 goals are under way of all"):
+        world.goals.add(QUESTION, 5.0, "b")
+    assert world.goals.cancel(first)
+    world.goals.add(QUESTION, 5.0, "b")
+    monkeypatch.setattr(plan_page, "Goals", lambda *_: world.goals)
+    monkeypatch.setattr(goals.Goals, "plan", lambda *_: None)
+    assert asking(world.lab, targets=("one",)).post("/plan", json=QUESTION).status_code == 429
 
 
 def test_a_question_that_is_not_answered_is_no_goal(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def test_a_foreign_name_and_a_foreign_page_are_refused(client: TestClient) -> No
     assert client.post("/logout", headers={"Origin": "null"}).status_code == 403
 
 
-@pytest.mark.parametrize("broken", ["[", "[::1", "[evil]:8893"])
+@pytest.mark.parametrize("broken", ["[", "[::1", "[evil]:8893", "[::1].evil", "user@127.0.0.1", "127.0.0.1:8893:1"])
 def test_an_address_that_is_none_is_refused_as_a_foreign_one(client: TestClient, broken: str) -> None:
     assert client.get("/", headers={"Host": broken}).status_code == 421
     assert client.post("/logout", headers={"Origin": f"http://{broken}"}).status_code == 403

@@ -259,6 +259,35 @@ fn a_channel_that_is_switched_off_says_so() {
     assert!(missing.why.contains("in2_enable holds 0: the channel is switched off"), "{}", missing.why);
 }
 
+#[test]
+fn a_channel_whose_driver_says_that_it_failed_has_no_power_whatever_it_shows() {
+    let root = chip("ina219", &[("in1_input", "5000"), ("curr1_input", "100"), ("in1_fault", "1")]);
+    let missing = hwmon::open(&root, "", SystemTime).err().unwrap();
+    assert!(missing.why.contains("in1_fault holds \"1\": the driver says"), "{}", missing.why);
+    put(&root, "class/hwmon/hwmon0/in1_fault", "0");
+    let mut opened = hwmon::open(&root, "", SystemTime).map_err(|missing| missing.why).unwrap();
+    assert!(opened.meter.read().is_ok());
+    put(&root, "class/hwmon/hwmon0/in1_fault", "1");
+    std::thread::sleep(std::time::Duration::from_millis(40));
+    assert_eq!(opened.meter.read().unwrap_err(), MeterError::Unreadable);
+}
+
+#[test]
+fn more_power_than_a_number_holds_is_no_power() {
+    let most = "9223372036854775807";
+    for files in [&[("power1_input", most)][..], &[("in1_input", most), ("curr1_input", "1000")]] {
+        let missing = hwmon::open(&chip("ina219", files), "", SystemTime).err().unwrap();
+        assert!(missing.why.contains("more than any sensor measures"), "{}", missing.why);
+    }
+}
+
+#[test]
+fn a_label_that_would_end_a_line_or_steer_a_terminal_is_no_name() {
+    for label in ["a\nb", "\x1b[31m", ""] {
+        assert_eq!(usable(&chip("occ", &[("power1_input", "9"), ("power1_label", label)])), ["power1"]);
+    }
+}
+
 /// A smart battery, which the kernel shows twice; its current flows out.
 fn battery_behind_hwmon(status: &str) -> PathBuf {
     let files = [("in0_input", "12000"), ("curr1_input", "-1600"), ("temp1_input", "30000")];

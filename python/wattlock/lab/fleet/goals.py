@@ -20,11 +20,13 @@ from wattlock.lab.advising import AdviceRequest, question_of
 from wattlock.lab.collection import Collection
 from wattlock.lab.database import RunRow, session
 from wattlock.lab.fleet.job_options import JobOptions
-from wattlock.lab.fleet.queue import HELD, OPEN, Goal, Job, Queue, State
+from wattlock.lab.fleet.queue import HELD, OPEN, Goal, Job, Queue, QueueFull, State
 from wattlock.lab.planning import KeptPlan, plan
 from wattlock.targets import named
 
 MOST_JOBS = 12
+MOST_GOALS, MOST_GOALS_OF_ASKER = 300, 100
+"""Goals that are under way: of all, and of one token, or of all who ask a lab without tokens."""
 LEAST_PERCENT, MOST_PERCENT = 0.1, 100.0
 STILL = 0.995
 """A run that leaves more of the interval than this share of it didn't narrow it."""
@@ -46,16 +48,27 @@ class Goals:
     def add(self, filled: Mapping[str, str], within_percent: float, token: str | None) -> int:
         """Takes a question as a goal; gives its number.
 
-        Raises InputError where the width can't be, or the question lacks something or has a wrong value.
+        Raises InputError where the width can't be, or the question lacks something or has a wrong value; QueueFull.
         """
         _refuse_width(within_percent)
         question_of(advice_page.filled_question(filled, self.lab))
+        self._refuse_full(token)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         goal = Goal(question=dict(filled), within_percent=within_percent, state=State.under_way, asked=now, token=token)
         with session(self.lab.engine) as opened:
             opened.add(goal)
             opened.flush()
             return goal.number
+
+    def _refuse_full(self, token: str | None) -> None:
+        open_ = select(func.count()).select_from(Goal).where(Goal.state == State.under_way)
+        with session(self.lab.engine) as opened:
+            of_all = opened.scalar(open_) or 0
+            of_asker = opened.scalar(open_.where(Goal.token.is_(token) if token is None else Goal.token == token)) or 0
+        for count, most, whose in ((of_asker, MOST_GOALS_OF_ASKER, "by this token"), (of_all, MOST_GOALS, "of all")):
+            if count >= most:
+                what = f"{count} goals are under way {whose}, and no more may"
+                raise QueueFull(what, hint="wait until some are reached, or cancel some")
 
     def all(self, most: int | None = None) -> list[Goal]:
         """The goals, the latest first."""
