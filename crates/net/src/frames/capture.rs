@@ -36,8 +36,8 @@ pub struct Packet<'a> {
     pub whole_B: u32,
     /// Octets of FCS behind it, where the capture says so.
     pub fcs_B: Option<u8>,
-    /// When.
-    pub time_ns: u64,
+    /// When, since 1970; `None` where the capture does not say, or says a time before 1970 or after 2554.
+    pub time_ns: Option<u64>,
     /// What a copy is stamped with.
     pub stamp: Stamp,
 }
@@ -154,10 +154,10 @@ struct Interface {
 }
 
 impl Interface {
-    fn time_ns(&self, ticks: u64) -> u64 {
+    fn time_ns(&self, ticks: u64) -> Option<u64> {
         let since_ns = i128::from(self.since_s) * 1_000_000_000;
         let time_ns = since_ns + i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
-        u64::try_from(time_ns.max(0)).unwrap_or(u64::MAX)
+        u64::try_from(time_ns).ok()
     }
 }
 
@@ -263,7 +263,7 @@ impl Section {
                     is_whole: packet.caplen >= packet.origlen,
                     whole_B: packet.origlen.max(packet.caplen),
                     fcs_B: self.fcs_B,
-                    time_ns,
+                    time_ns: Some(time_ns),
                     stamp: Stamp::Pcap(packet.ts_sec, packet.ts_usec),
                 }))
             }
@@ -348,7 +348,7 @@ impl Section {
             is_whole: data.len() as u64 >= u64::from(packet.origlen),
             whole_B: packet.origlen,
             fcs_B: interface.fcs_B,
-            time_ns: 0,
+            time_ns: None,
             stamp: Stamp::Simple,
         }))
     }

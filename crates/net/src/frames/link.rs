@@ -360,7 +360,7 @@ mod tests {
             data: &data,
             is_whole: true,
             fcs_B: None,
-            time_ns: 0,
+            time_ns: None,
             stamp: Stamp::Simple,
         };
         let mut into = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
@@ -389,7 +389,7 @@ mod tests {
         let header = |first: [u8; 4], length: [u8; 4]| [&first[..], &length, &[0; 80]].concat();
         let length_B = |link: i32, data: &[u8]| {
             let (whole_B, stamp) = (88, Stamp::Simple);
-            device_B(&Packet { link, whole_B, data, is_whole: true, fcs_B: None, time_ns: 0, stamp })
+            device_B(&Packet { link, whole_B, data, is_whole: true, fcs_B: None, time_ns: None, stamp })
         };
         let avs = header([0x80, 0x21, 0x10, 1], [0, 0, 0, 64]);
         assert_eq!((length_B(AVS, &avs), length_B(PRISM, &avs)), (Some(64), Some(64)));

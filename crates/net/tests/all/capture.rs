@@ -369,6 +369,35 @@ fn an_interface_says_how_fine_its_times_are_from_when_they_count_and_how_long_it
 }
 
 #[test]
+fn a_time_before_1970_or_beyond_all_numbers_is_none_and_is_told() {
+    for (is_big, offset_s, resolution, ticks) in [
+        (false, -100_i64, 9, 5),
+        (true, -100, 9, 5),
+        (false, i64::MIN, 6, 5),
+        (false, i64::MAX, 6, u64::MAX),
+        (false, 0, 0, u64::MAX),
+        (false, 0, 0x80, u64::MAX),
+    ] {
+        let offset = if is_big { offset_s.to_be_bytes() } else { offset_s.to_le_bytes() };
+        let options = [option(is_big, 9, &[resolution]), option(is_big, 14, &offset)].concat();
+        let interfaces = [interface(is_big, 105, &options), interface(is_big, 105, &[])].concat();
+        let mut bytes = [section(is_big), interfaces].concat();
+        bytes.extend(enhanced(is_big, 0, ticks, &wireless()[2]));
+        bytes.extend(enhanced(is_big, 1, 7, &wireless()[2]));
+        let done = run(&file(&format!("untimed-{is_big}-{offset_s}-{resolution}"), &bytes), &["--packets"]);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{said}");
+        assert!(said.contains(": 1 of its packets are stamped before 1970 or after 2554"), "{said}");
+        let rows: Vec<_> = String::from_utf8_lossy(&done.stdout).lines().map(|line| read(line.as_bytes())).collect();
+        let times: Vec<_> = of_kind(&rows, "packet").into_iter().map(|line| line["time_ns"].clone()).collect();
+        assert_eq!(times, [Value::Null, json!(7000)]);
+        let summary = rows.last().unwrap();
+        assert_eq!((&summary["counted"], &summary["first_ns"]), (&json!(2), &json!(7000)));
+        assert_eq!(of_kind(&rows, "gap").len(), 0);
+    }
+}
+
+#[test]
 fn a_time_before_the_one_before_is_no_gap() {
     let mut bytes = [section(false), interface(false, 105, &[])].concat();
     for ticks in [10, 5, 6] {
