@@ -19,6 +19,16 @@ const PREFIX_B: usize = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Type of the block that a pcapng begins with, alike in both orders of bytes.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Link types of 802.11 (tcpdump.org, Link-Layer Header Types).
+pub const IEEE802_11: i32 = 105;
+/// Behind a header of Prism's.
+pub const PRISM: i32 = 119;
+/// Behind one of radiotap.
+pub const RADIOTAP: i32 = 127;
+/// Behind one of AVS.
+pub const AVS: i32 = 163;
+/// Behind one of PPI, which names a link type of its own.
+pub const PPI: i32 = 192;
 /// What a capture without a limit says: the largest that tshark reads.
 const LONGEST_PACKET_B: u32 = 262_144;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -40,6 +50,32 @@ pub struct Packet<'a> {
     pub time_ns: Option<u64>,
     /// What a copy is stamped with.
     pub stamp: Stamp,
+}
+
+impl Packet<'_> {
+    /// A packet of another medium in a header of PPI as that medium has it, any other as it is.
+    ///
+    /// # Source
+    /// CACE Technologies, Per-Packet Information Header Specification 1.0.10, 3.1: two octets, length, link type.
+    fn unwrapped(self) -> Self {
+        let inner = || {
+            let link = i32::from_le_bytes(*self.data.get(4..)?.first_chunk()?);
+            let length_B = u16::from_le_bytes(*self.data.get(2..)?.first_chunk()?);
+            let data = self.data.get(usize::from(length_B)..)?;
+            Some((link, data, self.whole_B.saturating_sub(length_B.into())))
+        };
+        match inner() {
+            Some((link, data, whole_B)) if self.link == PPI && !is_wireless(link) => {
+                Self { link, data, whole_B, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Whether frames of this link type can be read.
+pub fn is_wireless(link: i32) -> bool {
+    matches!(link, IEEE802_11 | PRISM | RADIOTAP | PPI | AVS)
 }
 
 /// Where and when a packet was captured, as its capture writes it.
@@ -172,7 +208,10 @@ pub fn read<E>(mut source: Source, mut take: impl FnMut(Piece) -> Result<(), E>)
         let (read_B, between) = match source.next() {
             Ok((read_B, block)) => match section.piece(&block) {
                 Found::Piece(piece) => {
-                    take(piece)?;
+                    take(match piece {
+                        Piece::Packet(packet) => Piece::Packet(packet.unwrapped()),
+                        other => other,
+                    })?;
                     (read_B, None)
                 }
                 Found::Between(edit) => (read_B, Some(edit)),

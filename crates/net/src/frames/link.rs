@@ -8,14 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wattlock_frames::{FCS_B, Frame, Kind, fcs};
 
-use super::capture::{self, Packet, Piece, Stamp};
+use super::capture::{self, AVS, IEEE802_11, PPI, PRISM, Packet, Piece, RADIOTAP, Stamp, is_wireless};
 
-/// Link types (tcpdump.org, Link-Layer Header Types).
-const IEEE802_11: i32 = 105;
-const PRISM: i32 = 119;
-const RADIOTAP: i32 = 127;
-const AVS: i32 = 163;
-const PPI: i32 = 192;
+/// Link types of other media (tcpdump.org, Link-Layer Header Types).
 const ETHERNET: i32 = 1;
 const COOKED: i32 = 113;
 const COOKED_2: i32 = 276;
@@ -80,11 +75,6 @@ impl Sums {
 
 fn interface(stamp: Stamp) -> u32 {
     if let Stamp::Enhanced(interface, ..) = stamp { interface } else { 0 }
-}
-
-/// Whether frames of this link type can be read.
-pub fn is_wireless(link: i32) -> bool {
-    matches!(link, IEEE802_11 | PRISM | RADIOTAP | PPI | AVS)
 }
 
 /// A packet taken apart.
@@ -160,6 +150,8 @@ fn device_B(packet: &Packet) -> Option<usize> {
             let is_big = first & !0xf == AVS_VERSION || little as usize > packet.data.len();
             if is_big { u32::from_be_bytes(length) } else { little }
         }
+        // Frames that have a header of their own behind this one are not read.
+        PPI if le(packet.data.get(4..8)?) != IEEE802_11.cast_unsigned() => return None,
         _ => le(packet.data.get(2..4)?),
     };
     usize::try_from(length).ok().filter(|length| *length >= LEAST_DEVICE_B)

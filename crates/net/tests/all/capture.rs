@@ -216,6 +216,22 @@ fn headers_of_devices_are_not_counted_and_an_fcs_is_counted_once() {
 }
 
 #[test]
+fn packets_in_a_header_of_ppi_are_of_the_medium_that_it_names() {
+    let ppi = |link: u8, inside: &[u8]| [&[0, 0, 12, 0, link, 0, 0, 0][..], &[0; 4], inside].concat();
+    // Ethernet with ARP inside.
+    let ethernet = [&[2; 12][..], &[8, 6], &[0; 46]].concat();
+    let rows = lines("ppi-ethernet", &pcap(false, false, 192, &[ppi(1, &ethernet)]), &[]);
+    assert_eq!(sizes(&rows), [("arp".into(), false, 60, 1)]);
+    let done = run(&file("ppi-loopback", &pcap(false, false, 192, &[ppi(108, &[2, 0, 0, 0, 0x45])])), &[]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(10), "{said}");
+    assert!(said.contains("of link type 108, which is none that is read"), "{said}");
+    // A frame with a second header of a device.
+    let rows = lines("ppi-radiotap", &pcap(false, false, 192, &[ppi(127, &radiotap(0, &wireless()[2]))]), &[]);
+    assert_eq!(rows.last().unwrap()["malformed"], 1);
+}
+
+#[test]
 fn padding_behind_a_header_was_not_on_the_air() {
     let mut padded = vec![0x88, 0x01];
     padded.resize(26, 0);
