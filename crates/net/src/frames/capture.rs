@@ -12,6 +12,8 @@ use pcap_parser::{
     PcapHeader, PcapNGReader, SimplePacketBlock,
 };
 
+use super::wireless::{PPI, is_wireless};
+
 /// The largest block that is read: a capture's packets have at most 256 KiB.
 const BUFFER_B: usize = 4 << 20;
 /// The first bytes of a file, by which its format is told.
@@ -19,16 +21,6 @@ const PREFIX_B: usize = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Type of the block that a pcapng begins with, alike in both orders of bytes.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Link types of 802.11 (tcpdump.org, Link-Layer Header Types).
-pub const IEEE802_11: i32 = 105;
-/// Behind a header of Prism's.
-pub const PRISM: i32 = 119;
-/// Behind one of radiotap.
-pub const RADIOTAP: i32 = 127;
-/// Behind one of AVS.
-pub const AVS: i32 = 163;
-/// Behind one of PPI, which names a link type of its own.
-pub const PPI: i32 = 192;
 /// What a capture without a limit says: the largest that tshark reads.
 const LONGEST_PACKET_B: u32 = 262_144;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -71,11 +63,6 @@ impl Packet<'_> {
             _ => self,
         }
     }
-}
-
-/// Whether frames of this link type can be read.
-pub fn is_wireless(link: i32) -> bool {
-    matches!(link, IEEE802_11 | PRISM | RADIOTAP | PPI | AVS)
 }
 
 /// Where and when a packet was captured, as its capture writes it.

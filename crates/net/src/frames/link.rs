@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wattlock_frames::{FCS_B, Frame, Kind, fcs};
 
-use super::capture::{self, AVS, IEEE802_11, PPI, PRISM, Packet, Piece, RADIOTAP, Stamp, is_wireless};
+use super::capture::{self, Packet, Piece, Stamp};
+use super::wireless::{AVS, IEEE802_11, PPI, PRISM, RADIOTAP, is_wireless};
 
 /// Link types of other media (tcpdump.org, Link-Layer Header Types).
 const ETHERNET: i32 = 1;

@@ -2,7 +2,8 @@
 
 use wattlock_terminal::failure::Failure;
 
-use crate::frames::capture::{Packet, Stamp, is_wireless};
+use crate::frames::capture::{Packet, Stamp};
+use crate::frames::wireless::is_wireless;
 
 /// What was captured from other media.
 #[derive(Debug, Default)]
