@@ -19,7 +19,7 @@ impl KeptFiles {
     /// As they are before any library is opened.
     ///
     /// * `plan`: the plan's, in whose head notes are written.
-    pub(super) fn of(plan: &File) -> io::Result<Self> {
+    pub(super) fn new(plan: &File) -> io::Result<Self> {
         let records = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let printed = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let (plan, identity) = (plan.metadata()?, records.metadata()?.ino());

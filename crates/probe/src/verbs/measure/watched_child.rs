@@ -112,7 +112,7 @@ impl Watch {
             nix::sys::prctl::set_child_subreaper(true)?;
         }
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let kept = Rc::new(KeptFiles::of(&file)?);
+        let kept = Rc::new(KeptFiles::new(&file)?);
         let (file, note) = (Rc::new(file), Rc::new(Held::new(Note::FIRST)));
         Ok(Some(Self { file, note, others: Rc::default(), kept, blamed: Rc::default(), id: process::id() }))
     }
