@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use wattlock_net::verbs::{air, capture, frames, schema, transfer};
 use wattlock_terminal::failure::command_line;
-use wattlock_terminal::open_library;
+use wattlock_terminal::{open_library, parent};
 
 const NAME: &str = "wattlock-net";
 
@@ -34,6 +34,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    parent::end_with_it();
     let arguments = match command_line::<Arguments>(NAME) {
         Ok(arguments) => arguments,
         Err(code) => return code,

@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use verbs::board;
 use verbs::{apply, catalogue, doctor, facts, measure, meters, schema, selftest, supervise};
 use wattlock_terminal::failure::command_line;
-use wattlock_terminal::open_library;
+use wattlock_terminal::{open_library, parent};
 
 const NAME: &str = "wattlock-probe";
 
@@ -54,11 +54,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    // One that is supervised ends with its parent.
-    #[cfg(target_os = "linux")]
-    if std::env::var_os(supervise::SUPERVISED).is_some() {
-        let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
-    }
+    parent::end_with_it();
     let arguments = match command_line::<Arguments>(NAME) {
         Ok(arguments) => arguments,
         Err(code) => return code,

@@ -15,6 +15,8 @@
 //! Without the feature `libraries` (a static program can't open any) only what is built in can be used, and there is no
 //! `unsafe`; `closed` still names the libraries, with the reason.
 //!
+//! [`contained`] is such a process, and the one in which a library of the user's own is measured.
+//!
 //! A new library is a file in `libraries` and one line of the list there.
 #![allow(non_snake_case, reason = "the unit is the suffix of the name: `payload_B` counts bytes")]
 #![cfg_attr(not(feature = "libraries"), forbid(unsafe_code))]
@@ -24,6 +26,7 @@ mod adapter;
 #[cfg(any(test, not(feature = "libraries")))]
 #[cfg_attr(feature = "libraries", allow(dead_code, reason = "its names alone are compared"))]
 mod closed;
+pub mod contained;
 #[cfg(feature = "libraries")]
 mod libraries;
 mod library;

@@ -7,6 +7,7 @@
 //! | [`text`] | text of others without what a terminal would carry out |
 //! | [`table`] | rows for people, as one JSON array, or as CSV |
 //! | [`ciphers`] | ciphers and providers by the names that somebody gives, with what may have been meant |
+//! | [`parent`] | a program that ends with the one that started it |
 //! | [`open_library`] | the hidden verb by which a program tries a library in a process of its own |
 //!
 //! Data goes to standard output, words to standard error.
@@ -16,5 +17,6 @@ pub mod ciphers;
 pub mod failure;
 pub mod open_library;
 pub mod output;
+pub mod parent;
 pub mod table;
 pub mod text;

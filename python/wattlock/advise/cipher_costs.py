@@ -408,7 +408,7 @@ FORM = DefinitionForm(
     ("costs",),
     {"what": "a core", "isa": "thumbv7em", "device": "nrf52840"},
 )
-COSTS = Shelf("cost card", "cards", "costs", CostFile, own_too=True)
+COSTS = Shelf("cost card", "cards", "costs", CostFile, own_too=True, template="wattlock devices --template costs")
 COUNTED_FILE = "-counted"
 """What the names of files have in common that `wattlock costs --from RUN` wrote, behind their instruction set's."""
 

@@ -476,7 +476,9 @@ def _bound_of_a_duration(error: ErrorDetails) -> Problem | None:
 FORM = DefinitionForm(
     "profile", "A profile: a device, its traffic, and what security it needs.", Question, ("profile",)
 )
-PROFILES = Shelf("profile", "profiles", "profiles", Question, wording=_bound_of_a_duration)
+PROFILES = Shelf(
+    "profile", "profiles", "profiles", Question, wording=_bound_of_a_duration, template="wattlock advise --template"
+)
 
 
 def names() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from wattlock.definitions.toml import MOST_B, Table, Wording, problems_of, refusal, suggestion, tables_of
+from wattlock.definitions.toml import MISSING, MOST_B, Table, Wording, problems_of, refusal, suggestion, tables_of
 from wattlock.errors import HINT_OF_SYSTEM, InputError, WattlockError
 
 Kind = TypeVar("Kind", bound=Table)
@@ -42,17 +42,22 @@ def validated(
     *,
     error_class: type[WattlockError] = InputError,
     wording: Wording | None = None,
+    template: str = "",
 ) -> Model:
     """Tables as their model.
 
     * `label`: what they are called in errors. `wording`: what this kind says itself of a mistake.
+    * `template`: the command that prints a whole one, told where a key is missing.
 
     Raises `error_class` naming every key that is wrong.
     """
     try:
         return model.model_validate(tables)
     except ValidationError as error:
-        raise refusal(label, problems_of(error, model, wording), error_class) from error
+        first, *others = problems_of(error, model, wording)
+        if template and first.what == MISSING and not first.hint:
+            first = first._replace(hint=f"`{template}` prints one with all keys and what each means")
+        raise refusal(label, [first, *others], error_class) from error
 
 
 class Found(NamedTuple):
@@ -75,6 +80,7 @@ class Shelf(Generic[Kind]):
     * `folder`: where they lie in the package, and in the user's folder where `own_too`.
     * `wording`: what this kind says itself of a mistake. `marked_by`: the key by which the package's files are told
       from those of other kinds in the same folder.
+    * `template`: the command that prints one to fill; empty where there is none.
     """
 
     kind: str
@@ -86,6 +92,7 @@ class Shelf(Generic[Kind]):
     error_class: type[WattlockError] = InputError
     wording: Wording | None = None
     marked_by: str = ""
+    template: str = ""
 
     def shipped(self) -> list[str]:
         """The names of those of the package; one in a folder as `papers/quick`."""
@@ -142,7 +149,14 @@ class Shelf(Generic[Kind]):
 
     def checked(self, label: str, tables: Mapping[str, Any]) -> Kind:
         """Tables as their model. Raises the shelf's error naming every key that is wrong."""
-        return validated(self.model, tables, label, error_class=self.error_class, wording=self.wording)
+        return validated(
+            self.model,
+            tables,
+            label,
+            error_class=self.error_class,
+            wording=self.wording,
+            template=self.template,
+        )
 
     def load(self, name_or_path: str | Path, user_folder: Path | None = None) -> tuple[str, Kind]:
         """Read and check a definition: its name and itself.

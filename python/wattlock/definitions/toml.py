@@ -95,6 +95,9 @@ MUST_BE = {
 }
 
 
+MISSING = "is missing"
+
+
 class Problem(NamedTuple):
     """One thing that is wrong: `path` as in `grid[0].cipher[3]`, empty for the file as a whole."""
 
@@ -297,8 +300,8 @@ def translated(error: ErrorDetails | Mapping[str, Any], keys: Sequence[str]) -> 
         hint = _type_hint(kind, location, value)
         return Problem(path, f"must be {MUST_BE[kind].format(bound)}, is {shown(value)}", hint)
     wordings = {
-        "missing": ("is missing", ""),
-        "union_tag_not_found": ("is missing", f"there are: {context.get('expected_tags')}"),
+        "missing": (MISSING, ""),
+        "union_tag_not_found": (MISSING, f"there are: {context.get('expected_tags')}"),
         "extra_forbidden": ("unknown key", _key_hint(str(location[-1]), keys) if location else ""),
         "too_short": ("is empty", ""),
         "value_error": _by_a_rule(context.get("error"), error["msg"]),

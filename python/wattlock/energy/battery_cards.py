@@ -183,7 +183,9 @@ class Battery(NamedTuple):
 FORM = DefinitionForm(
     "battery", "A battery card: what a battery holds, and what time takes.", BatteryCard, ("battery",)
 )
-BATTERIES = Shelf("battery card", "cards", "batteries", BatteryCard, own_too=True)
+BATTERIES = Shelf(
+    "battery card", "cards", "batteries", BatteryCard, own_too=True, template="wattlock devices --template battery"
+)
 
 
 def load(name_or_path: str | Path, cards: Path | None = None) -> Battery:

@@ -267,7 +267,7 @@ class Device(NamedTuple):
 
 
 FORM = DefinitionForm("device", "A device card: what a device draws while a program runs.", Card, ("device",))
-DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True)
+DEVICES = Shelf("device card", "cards", "devices", Card, own_too=True, template="wattlock devices --template device")
 
 
 def names(cards: Path | None = None) -> list[str]:

@@ -161,7 +161,7 @@ class Radio(NamedTuple):
 FORM = DefinitionForm(
     "radio", "A radio card: what a radio draws by state, or spends by packet and byte.", RadioCard, ("radio",)
 )
-RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True)
+RADIOS = Shelf("radio card", "cards", "radios", RadioCard, own_too=True, template="wattlock devices --template radio")
 
 
 def load(name_or_path: str | Path, cards: Path | None = None) -> Radio:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wattlock.errors import InputError, ProbeError
+from wattlock.targets.target import supervised
 from wattlock.targets.toolbox import Toolbox
 
 # Octets of the smallest Ethernet frame: the first bin is below it, each one after that twice as wide.
@@ -122,7 +123,9 @@ def traffic(counted: Census) -> CapturedMessages:
 def _lines(net: Toolbox, file: Path) -> Iterator[dict[str, Any]]:
     """The lines of the probe's answer; the last one is its summary."""
     try:
-        child = subprocess.Popen([net.program, "capture", "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(
+            [net.program, "capture", "--", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=supervised()
+        )
     except OSError as error:
         raise ProbeError(f"{net.program}: {error.strerror}", hint="`make setup` builds it anew") from error
     with child:

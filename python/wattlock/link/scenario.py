@@ -353,7 +353,9 @@ FORMS = {
     )
 }
 """By the radio, as `wattlock link --template` takes it."""
-SCENARIOS = Shelf("link scenario", "scenarios", "links", Scenario, label="link")
+SCENARIOS = Shelf(
+    "link scenario", "scenarios", "links", Scenario, label="link", template="wattlock link --template wifi"
+)
 
 
 def names() -> list[str]:

@@ -150,7 +150,7 @@ class Study(Table):
 
 FORM = DefinitionForm("study", "A study: what is measured, and how well it must be known.", Study, ("study",))
 
-STUDIES = Shelf("study", "studies", "studies", Study, error_class=StudyError)
+STUDIES = Shelf("study", "studies", "studies", Study, error_class=StudyError, template="wattlock studies --template")
 
 
 def names() -> list[str]:

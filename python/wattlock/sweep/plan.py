@@ -321,7 +321,7 @@ def _quoted(error: ErrorDetails) -> Problem | None:
 
 FORM = DefinitionForm("sweep", "A sweep: many scenarios or questions, answered into one table.", Sweep, ("sweep",))
 
-SWEEPS = Shelf("sweep", "sweeps", "sweeps", Sweep, wording=_quoted)
+SWEEPS = Shelf("sweep", "sweeps", "sweeps", Sweep, wording=_quoted, template="wattlock sweep --template")
 
 
 def load(name_or_path: str | Path) -> Sweep:

@@ -249,7 +249,12 @@ def hear(
         try:
             # A session of its own: Ctrl-C is for this program, which then ends the other one itself.
             child = subprocess.Popen(
-                command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+                command,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env=supervised(),
             )
         except OSError as error:
             raise ProbeError(f"{command[0]}: {error.strerror}", hint=hint_of(error)) from error
@@ -260,6 +265,15 @@ def hear(
             end(child)
             raise
     return child.returncode, bytes(hearing.complaints)
+
+
+SUPERVISED = "WATTLOCK_SUPERVISED"
+"""Set for programs of wattlock's that end with the one that started them, however that ends."""
+
+
+def supervised() -> dict[str, str]:
+    """The environment of a program that ends with this one."""
+    return {**os.environ, SUPERVISED: "1"}
 
 
 def end(child: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""A library of the user's own that crashes or hangs beside another provider, from the command line to the table."""
+"""A library of the user's own that crashes, hangs or does what it may not, from the command line to the table."""
 
 import json
 import shutil
@@ -49,7 +49,8 @@ def library(place: Path, act: str) -> Path:
         if (input_B == 1000 || input_B == 64) last_B = input_B;
         if (input_B == 1000 && turns > 5) {{ {act} }}
 {CTR}"""
-    (place / "xtea.c").write_text(source.replace(CTR, late))
+    heads = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+    (place / "xtea.c").write_text(heads + source.replace(CTR, late))
     return built(place / "xtea.c", "libmine.so")
 
 
@@ -58,9 +59,22 @@ def library(place: Path, act: str) -> Path:
     [
         ("abort();", "library mine crashed with signal 6 (SIGABRT) in xtea-ctr encrypt 1000 B"),
         ("for (volatile int on = 1; on;) {}", "library mine did not come back within 5 s in xtea-ctr encrypt 1000 B"),
+        ('for (;;) puts("again and again");', "library mine printed more than 8 MiB in xtea-ctr encrypt 1000 B"),
+        (
+            "for (;;) memset(malloc(1 << 20), 1, 1 << 20);",
+            "library mine needs more than 1024 MiB in xtea-ctr encrypt 1000 B",
+        ),
+        (
+            "if (!fork()) for (;;) pause();",
+            "library mine starts programs: what they do is in no number, so it is not measured",
+        ),
+        (
+            'for (int fd = 3; fd < 20; fd++) if (write(fd, "x", 1)) {}',
+            "library mine writes into files that it did not open, among them the probe's",
+        ),
     ],
 )
-def test_a_library_that_crashes_or_hangs_costs_one_case_and_all_others_have_their_numbers(
+def test_a_library_that_crashes_hangs_or_does_what_it_may_not_costs_one_case_and_all_others_have_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], act: str, described: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,16 +1,22 @@
 """Definitions of every kind: one way to find a file, to change it, and to say what is wrong with it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field
 
+from wattlock import cli
+from wattlock.advise import cipher_costs, question
 from wattlock.definitions import Shelf, Table, own_folder, validated
 from wattlock.definitions.changes import assignment, with_changes
 from wattlock.definitions.shelf import VARIABLE
 from wattlock.definitions.toml import tables_of
-from wattlock.errors import InputError, StudyError
+from wattlock.energy import battery_cards, device_cards, radio_cards
+from wattlock.errors import InputError, StudyError, WattlockError
+from wattlock.link import scenario
+from wattlock.study import study
+from wattlock.sweep import plan
 
 
 class Law(Table):
@@ -140,6 +146,33 @@ def test_a_shelf_raises_its_own_error_and_names_a_users_file_by_its_path(tmp_pat
     # What is no definition at all is an input, of whatever kind it was to be.
     with pytest.raises(InputError, match="is not a file"):
         shelf.load(tmp_path)
+
+
+TEMPLATES = {
+    device_cards.DEVICES: ["devices", "--template", "device"],
+    battery_cards.BATTERIES: ["devices", "--template", "battery"],
+    radio_cards.RADIOS: ["devices", "--template", "radio"],
+    cipher_costs.COSTS: ["devices", "--template", "costs"],
+    question.PROFILES: ["advise", "--template"],
+    plan.SWEEPS: ["sweep", "--template"],
+    study.STUDIES: ["studies", "--template"],
+    scenario.SCENARIOS: ["link", "--template", "wifi"],
+}
+
+
+@pytest.mark.parametrize("shelf", TEMPLATES, ids=lambda shelf: shelf.kind)
+def test_an_empty_file_is_refused_with_the_command_that_prints_a_whole_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shelf: Shelf[Any]
+) -> None:
+    words = TEMPLATES[shelf]
+    path = tmp_path / "empty.toml"
+    path.write_text("")
+    with pytest.raises(WattlockError, match="is missing") as caught:
+        shelf.load(path)
+    assert caught.value.hint == f"`wattlock {' '.join(words)}` prints one with all keys and what each means"
+    assert cli.answer(words) == 0
+    path.write_text(capsys.readouterr().out)
+    shelf.load(path)
 
 
 def test_a_byte_order_mark_before_toml_is_no_part_of_it() -> None:

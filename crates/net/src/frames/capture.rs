@@ -12,6 +12,8 @@ use pcap_parser::{
     PcapHeader, PcapNGReader, SimplePacketBlock,
 };
 
+use super::wireless::{PPI, is_wireless};
+
 /// The largest block that is read: a capture's packets have at most 256 KiB.
 const BUFFER_B: usize = 4 << 20;
 /// The first bytes of a file, by which its format is told.
@@ -36,10 +38,31 @@ pub struct Packet<'a> {
     pub whole_B: u32,
     /// Octets of FCS behind it, where the capture says so.
     pub fcs_B: Option<u8>,
-    /// When.
-    pub time_ns: u64,
+    /// When, since 1970; `None` where the capture does not say, or says a time before 1970 or after 2554.
+    pub time_ns: Option<u64>,
     /// What a copy is stamped with.
     pub stamp: Stamp,
+}
+
+impl Packet<'_> {
+    /// A packet of another medium in a header of PPI as that medium has it, any other as it is.
+    ///
+    /// # Source
+    /// CACE Technologies, Per-Packet Information Header Specification 1.0.10, 3.1: two octets, length, link type.
+    fn unwrapped(self) -> Self {
+        let inner = || {
+            let link = i32::from_le_bytes(*self.data.get(4..)?.first_chunk()?);
+            let length_B = u16::from_le_bytes(*self.data.get(2..)?.first_chunk()?);
+            let data = self.data.get(usize::from(length_B)..)?;
+            Some((link, data, self.whole_B.saturating_sub(length_B.into())))
+        };
+        match inner() {
+            Some((link, data, whole_B)) if self.link == PPI && !is_wireless(link) => {
+                Self { link, data, whole_B, ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Where and when a packet was captured, as its capture writes it.
@@ -154,10 +177,10 @@ struct Interface {
 }
 
 impl Interface {
-    fn time_ns(&self, ticks: u64) -> u64 {
+    fn time_ns(&self, ticks: u64) -> Option<u64> {
         let since_ns = i128::from(self.since_s) * 1_000_000_000;
         let time_ns = since_ns + i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
-        u64::try_from(time_ns.max(0)).unwrap_or(u64::MAX)
+        u64::try_from(time_ns).ok()
     }
 }
 
@@ -172,7 +195,10 @@ pub fn read<E>(mut source: Source, mut take: impl FnMut(Piece) -> Result<(), E>)
         let (read_B, between) = match source.next() {
             Ok((read_B, block)) => match section.piece(&block) {
                 Found::Piece(piece) => {
-                    take(piece)?;
+                    take(match piece {
+                        Piece::Packet(packet) => Piece::Packet(packet.unwrapped()),
+                        other => other,
+                    })?;
                     (read_B, None)
                 }
                 Found::Between(edit) => (read_B, Some(edit)),
@@ -263,7 +289,7 @@ impl Section {
                     is_whole: packet.caplen >= packet.origlen,
                     whole_B: packet.origlen.max(packet.caplen),
                     fcs_B: self.fcs_B,
-                    time_ns,
+                    time_ns: Some(time_ns),
                     stamp: Stamp::Pcap(packet.ts_sec, packet.ts_usec),
                 }))
             }
@@ -348,7 +374,7 @@ impl Section {
             is_whole: data.len() as u64 >= u64::from(packet.origlen),
             whole_B: packet.origlen,
             fcs_B: interface.fcs_B,
-            time_ns: 0,
+            time_ns: None,
             stamp: Stamp::Simple,
         }))
     }

@@ -96,6 +96,8 @@ pub struct Census {
     sums: Sums,
     /// The first link type that is none that is read.
     pub foreign: Option<i32>,
+    /// Counted packets whose time is before 1970 or after 2554: they have none.
+    pub untimed: u64,
     /// What there was altogether.
     pub summary: Summary,
 }
@@ -109,6 +111,7 @@ impl Census {
             before_ns: None,
             sums,
             foreign: None,
+            untimed: 0,
             summary: Summary::default(),
         }
     }
@@ -134,7 +137,8 @@ impl Census {
         summary.counted += 1;
         summary.total_B += u64::from(carried.size_B);
         summary.truncated += u64::from(!packet.is_whole);
-        let time_ns = (!matches!(packet.stamp, Stamp::Simple)).then_some(packet.time_ns);
+        let time_ns = packet.time_ns;
+        self.untimed += u64::from(time_ns.is_none() && !matches!(packet.stamp, Stamp::Simple));
         if let Some(now_ns) = time_ns {
             summary.first_ns.get_or_insert(now_ns);
             summary.last_ns = summary.last_ns.max(time_ns);

@@ -9,13 +9,9 @@ use serde::{Deserialize, Serialize};
 use wattlock_frames::{FCS_B, Frame, Kind, fcs};
 
 use super::capture::{self, Packet, Piece, Stamp};
+use super::wireless::{AVS, IEEE802_11, PPI, PRISM, RADIOTAP, is_wireless};
 
-/// Link types (tcpdump.org, Link-Layer Header Types).
-const IEEE802_11: i32 = 105;
-const PRISM: i32 = 119;
-const RADIOTAP: i32 = 127;
-const AVS: i32 = 163;
-const PPI: i32 = 192;
+/// Link types of other media (tcpdump.org, Link-Layer Header Types).
 const ETHERNET: i32 = 1;
 const COOKED: i32 = 113;
 const COOKED_2: i32 = 276;
@@ -80,11 +76,6 @@ impl Sums {
 
 fn interface(stamp: Stamp) -> u32 {
     if let Stamp::Enhanced(interface, ..) = stamp { interface } else { 0 }
-}
-
-/// Whether frames of this link type can be read.
-pub fn is_wireless(link: i32) -> bool {
-    matches!(link, IEEE802_11 | PRISM | RADIOTAP | PPI | AVS)
 }
 
 /// A packet taken apart.
@@ -160,6 +151,8 @@ fn device_B(packet: &Packet) -> Option<usize> {
             let is_big = first & !0xf == AVS_VERSION || little as usize > packet.data.len();
             if is_big { u32::from_be_bytes(length) } else { little }
         }
+        // Frames that have a header of their own behind this one are not read.
+        PPI if le(packet.data.get(4..8)?) != IEEE802_11.cast_unsigned() => return None,
         _ => le(packet.data.get(2..4)?),
     };
     usize::try_from(length).ok().filter(|length| *length >= LEAST_DEVICE_B)
@@ -360,7 +353,7 @@ mod tests {
             data: &data,
             is_whole: true,
             fcs_B: None,
-            time_ns: 0,
+            time_ns: None,
             stamp: Stamp::Simple,
         };
         let mut into = Parts { device: Vec::new(), mpdu: Vec::new(), has_fcs: false };
@@ -389,7 +382,7 @@ mod tests {
         let header = |first: [u8; 4], length: [u8; 4]| [&first[..], &length, &[0; 80]].concat();
         let length_B = |link: i32, data: &[u8]| {
             let (whole_B, stamp) = (88, Stamp::Simple);
-            device_B(&Packet { link, whole_B, data, is_whole: true, fcs_B: None, time_ns: 0, stamp })
+            device_B(&Packet { link, whole_B, data, is_whole: true, fcs_B: None, time_ns: None, stamp })
         };
         let avs = header([0x80, 0x21, 0x10, 1], [0, 0, 0, 64]);
         assert_eq!((length_B(AVS, &avs), length_B(PRISM, &avs)), (Some(64), Some(64)));

@@ -5,3 +5,4 @@ pub mod census;
 pub mod handshakes;
 pub mod link;
 pub mod observer;
+pub mod wireless;

@@ -1,7 +1,7 @@
 //! `wattlock-net air`: scenarios of the air in, results out.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,6 +35,9 @@ is refused before it begins. The means (closed-form, bianchi) take no longer for
 
 Exit codes: 3 where a scenario can't be, 4 for a file that can't be read."#;
 
+/// A line has at most so many bytes: a scenario with all of its keys has 2 kB.
+const LONGEST_LINE_B: u64 = 1 << 20;
+
 /// Computes how long transfers over 802.11 take and what each radio does meanwhile.
 #[derive(clap::Args)]
 pub struct Options {
@@ -46,9 +49,9 @@ pub struct Options {
 /// Answers line by line.
 ///
 /// # Errors
-/// Input that can't be read (4), standard output that can't be written (9).
+/// Input that can't be read, or a line that does not end (4), standard output that can't be written (9).
 pub fn run(options: Options) -> Result<ExitCode, Failure> {
-    let input: Box<dyn BufRead> = match &options.file {
+    let mut input: Box<dyn BufRead> = match &options.file {
         None => Box::new(io::stdin().lock()),
         Some(path) => {
             let refused = |error: String| {
@@ -64,12 +67,12 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failed = false;
-    for (i, text) in input.lines().enumerate() {
-        let text = text.map_err(|error| Failure::new(4, format!("line {}: {error}", i + 1)).hint("UTF-8 text"))?;
+    for number in 1.. {
+        let Some(text) = next_line(&mut input, number)? else { break };
         if text.trim().is_empty() {
             continue;
         }
-        let answer = line(i + 1, &text);
+        let answer = line(number, &text);
         if let AirLine::Failure(failure) = &answer {
             failed = true;
             let key = if failure.key.is_empty() { String::new() } else { format!("{}: ", failure.key) };
@@ -86,4 +89,21 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
         }
     }
     Ok(if failed { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// The next line; `None` behind the last.
+///
+/// # Errors
+/// That it can't be read, is longer than any scenario, or is no text (4).
+fn next_line(input: &mut impl BufRead, number: usize) -> Result<Option<String>, Failure> {
+    let refused = |why: &str, hint: &str| Failure::new(4, format!("line {number}: {why}")).hint(hint);
+    let mut bytes = Vec::new();
+    let read = input.take(LONGEST_LINE_B + 1).read_until(b'\n', &mut bytes);
+    read.map_err(|error| refused(&error.to_string(), "name a file that can be read to its end"))?;
+    if bytes.len() as u64 > LONGEST_LINE_B {
+        let why = format!("has more than {LONGEST_LINE_B} bytes, which no scenario needs");
+        return Err(refused(&why, "one JSON object a line: end each with a newline"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| refused("is no UTF-8", "write the file as UTF-8 text"))?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }

@@ -70,7 +70,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
             eprintln!("warning: {}: what follows packet {} is none", options.file.display(), census.summary.packets);
         }
         foreign = census.foreign.zip(Some(census.summary.counted));
-        if let Some(why) = nothing_counted(&census.summary) {
+        for why in nothing_counted(&census.summary).into_iter().chain(untimed(&census)) {
             eprintln!("warning: {}: {why}", options.file.display());
         }
         census.lines().try_for_each(|line| write(&mut out, &line))?;
@@ -110,6 +110,17 @@ fn nothing_counted(summary: &Summary) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// How many packets have a time that is none, and what helps.
+fn untimed(census: &Census) -> Option<String> {
+    (census.untimed > 0).then(|| {
+        format!(
+            "{} of its packets are stamped before 1970 or after 2554 and counted without a time: set the clock where you \
+             capture, and its if_tsoffset to 0",
+            census.untimed
+        )
+    })
 }
 
 fn write(out: &mut impl Write, line: &CaptureLine) -> io::Result<()> {

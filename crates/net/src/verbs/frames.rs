@@ -368,7 +368,7 @@ fn unprotect(options: &Unprotect) -> Result<Summary, Failure> {
         let with = copying.with(packet.stamp);
         let mpdu = std::mem::take(&mut copying.parts.mpdu);
         if let Ok(frame) = Frame::parse(&mpdu) {
-            match observer.hear(&frame, packet.time_ns, with) {
+            match observer.hear(&frame, packet.time_ns.unwrap_or_default(), with) {
                 Outcome::Clear(_) => copying.copy(packet)?,
                 Outcome::Waits => {}
                 Outcome::Verified(frames) => {

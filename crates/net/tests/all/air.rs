@@ -40,6 +40,24 @@ fn seconds(result: &Value) -> f64 {
 }
 
 #[test]
+fn a_line_that_does_not_end_is_refused_in_bounded_memory_and_the_answers_before_it_stay() {
+    let mut command = Command::new(PROBE);
+    command.arg("air").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"phy\":\"b\",\"datagrams\":1}\n").unwrap();
+    // It reads no more than it has room for: the pipe breaks.
+    let is_over = (0..1024).any(|_| input.write_all(&[b' '; 1 << 16]).is_err());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(is_over, "64 MiB of one line were read");
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(4), 1), "{said}");
+    assert!(said.starts_with("error: line 2: has more than 1048576 bytes") && said.contains("\nhint: "), "{said}");
+    assert_eq!(said.lines().count(), 2);
+}
+
+#[test]
 fn a_bad_line_is_told_with_its_number_its_key_and_the_right_values_and_the_rest_goes_on() {
     let text = concat!(
         r#"{"phy":"g","datagrams":100}"#,

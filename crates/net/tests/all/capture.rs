@@ -216,6 +216,22 @@ fn headers_of_devices_are_not_counted_and_an_fcs_is_counted_once() {
 }
 
 #[test]
+fn packets_in_a_header_of_ppi_are_of_the_medium_that_it_names() {
+    let ppi = |link: u8, inside: &[u8]| [&[0, 0, 12, 0, link, 0, 0, 0][..], &[0; 4], inside].concat();
+    // Ethernet with ARP inside.
+    let ethernet = [&[2; 12][..], &[8, 6], &[0; 46]].concat();
+    let rows = lines("ppi-ethernet", &pcap(false, false, 192, &[ppi(1, &ethernet)]), &[]);
+    assert_eq!(sizes(&rows), [("arp".into(), false, 60, 1)]);
+    let done = run(&file("ppi-loopback", &pcap(false, false, 192, &[ppi(108, &[2, 0, 0, 0, 0x45])])), &[]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(10), "{said}");
+    assert!(said.contains("of link type 108, which is none that is read"), "{said}");
+    // A frame with a second header of a device.
+    let rows = lines("ppi-radiotap", &pcap(false, false, 192, &[ppi(127, &radiotap(0, &wireless()[2]))]), &[]);
+    assert_eq!(rows.last().unwrap()["malformed"], 1);
+}
+
+#[test]
 fn padding_behind_a_header_was_not_on_the_air() {
     let mut padded = vec![0x88, 0x01];
     padded.resize(26, 0);
@@ -365,6 +381,35 @@ fn an_interface_says_how_fine_its_times_are_from_when_they_count_and_how_long_it
         let rows = lines(&format!("offset-{is_big}"), &bytes, &["--packets"]);
         assert_eq!(of_kind(&rows, "packet")[0]["time_ns"], 101_500_000_000_u64);
         assert_eq!(sizes(&rows), [("data".into(), false, 100, 1)]);
+    }
+}
+
+#[test]
+fn a_time_before_1970_or_beyond_all_numbers_is_none_and_is_told() {
+    for (is_big, offset_s, resolution, ticks) in [
+        (false, -100_i64, 9, 5),
+        (true, -100, 9, 5),
+        (false, i64::MIN, 6, 5),
+        (false, i64::MAX, 6, u64::MAX),
+        (false, 0, 0, u64::MAX),
+        (false, 0, 0x80, u64::MAX),
+    ] {
+        let offset = if is_big { offset_s.to_be_bytes() } else { offset_s.to_le_bytes() };
+        let options = [option(is_big, 9, &[resolution]), option(is_big, 14, &offset)].concat();
+        let interfaces = [interface(is_big, 105, &options), interface(is_big, 105, &[])].concat();
+        let mut bytes = [section(is_big), interfaces].concat();
+        bytes.extend(enhanced(is_big, 0, ticks, &wireless()[2]));
+        bytes.extend(enhanced(is_big, 1, 7, &wireless()[2]));
+        let done = run(&file(&format!("untimed-{is_big}-{offset_s}-{resolution}"), &bytes), &["--packets"]);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{said}");
+        assert!(said.contains(": 1 of its packets are stamped before 1970 or after 2554"), "{said}");
+        let rows: Vec<_> = String::from_utf8_lossy(&done.stdout).lines().map(|line| read(line.as_bytes())).collect();
+        let times: Vec<_> = of_kind(&rows, "packet").into_iter().map(|line| line["time_ns"].clone()).collect();
+        assert_eq!(times, [Value::Null, json!(7000)]);
+        let summary = rows.last().unwrap();
+        assert_eq!((&summary["counted"], &summary["first_ns"]), (&json!(2), &json!(7000)));
+        assert_eq!(of_kind(&rows, "gap").len(), 0);
     }
 }
 

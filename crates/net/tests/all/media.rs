@@ -122,9 +122,13 @@ fn of_several_media_the_frames_of_802_11_are_read_and_the_others_counted() {
     let summary = summary(&done);
     assert_eq!((&summary["done"], &summary["frames"], &summary["other_media"]), (&8.into(), &8.into(), &1.into()));
     assert!(said(&done).contains("1 packets of other media are left out, the first of link type 1"), "{}", said(&done));
-    let done = frames(&["unprotect", "--tk", KEY], "no-air", &pcapng(&[1], &[(0, ethernet)]));
-    assert_eq!(done.status.code(), Some(10));
-    assert!(said(&done).contains("link type 1 is not of IEEE 802.11"), "{}", said(&done));
+    // The second in a header of PPI, which names it.
+    let wrapped = [&[0, 0, 8, 0, 1, 0, 0, 0], &ethernet[..]].concat();
+    for (name, capture) in [("no-air", pcapng(&[1], &[(0, ethernet)])), ("no-air-in-ppi", pcap(192, &[wrapped]))] {
+        let done = frames(&["unprotect", "--tk", KEY], name, &capture);
+        assert_eq!(done.status.code(), Some(10));
+        assert!(said(&done).contains("link type 1 is not of IEEE 802.11"), "{}", said(&done));
+    }
 }
 
 /// A name, the words of the verb, the packets, and what is said.

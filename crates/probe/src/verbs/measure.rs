@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod guarded;
+mod kept_files;
+mod note;
 mod ports;
+mod watched_child;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read as _};
@@ -16,8 +19,9 @@ use wattlock_records::{BatteryPlan, EnergyPlan, FailedCase, PlanLine, SCHEMA};
 use wattlock_terminal::ciphers::providers;
 use wattlock_terminal::failure::{Failure, stdout};
 
-use self::guarded::{Guarded, Watch};
+use self::guarded::Guarded;
 use self::ports::{Files, Output, PlanBattery, PlanMeter};
+use self::watched_child::Watch;
 use crate::{clock, fingerprint};
 
 /// How it is called.

@@ -13,9 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use wattlock_terminal::failure::Failure;
-
-/// Set in the environment of a supervised child, which then ends with its parent.
-pub const SUPERVISED: &str = "WATTLOCK_SUPERVISED";
+use wattlock_terminal::parent::SUPERVISED;
 
 /// What a shell adds to a signal's number in an exit code.
 const SIGNALLED: i32 = 128;

@@ -460,6 +460,68 @@ fn a_library_that_starts_a_thread_is_named_be_it_joined_or_not() {
     }
 }
 
+/// Acts in one case of three, of 1000 B, and what is said of that case alone; after the proof, which has such a length too.
+const FAULTS: [(&str, &str, &str); 8] = [
+    ("forks", "if (!fork()) pause();", "starts programs: what they do is in no number"),
+    ("daemon", "if (!fork()) { setsid(); if (fork()) _exit(0); pause(); }", "starts programs"),
+    ("goes-on-twice", "fork();", "starts programs"),
+    (
+        "writes-3-to-20",
+        "for (int fd = 3; fd < 20; fd++) if (write(fd, \"x\\n\", 2)) {}",
+        "writes into files that it did not",
+    ),
+    (
+        "writes-a-record",
+        "for (int fd = 3; fd < 20; fd++) if (write(fd, \"{}\\n\", 3)) {}",
+        "writes into files that it did not",
+    ),
+    ("closes", "for (int fd = 3; fd < 20; fd++) close(fd);", " in xtea-ctr encrypt 1000 B"),
+    ("prints", "for (;;) fputs(\"again and again\\n\", stdout);", "printed more than 8 MiB in xtea-ctr encrypt 1000 B"),
+    ("memory", "for (;;) memset(malloc(1 << 20), 1, 1 << 20);", "needs more than 1024 MiB in xtea-ctr encrypt 1000 B"),
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_case_in_which_a_library_does_what_the_probe_does_not_live_with_has_failed_and_the_others_are_measured() {
+    let head = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
+    for (name, act, words) in FAULTS {
+        let once = format!(
+            "{head}----{LATER}\nstatic int acted; if (input_B == 1000 && turns > 20 && !acted++) {{ {act} }}\nreturn RIGHT;"
+        );
+        let Some(library) = wrapped(&format!("fault-{name}"), &once) else { return };
+        let text = plan("xtea-ctr", "bad", &library, &[("encrypt", 1000), ("encrypt", 64), ("decrypt", 64)], None);
+        let text = text.replace("\"rounds\":1", "\"rounds\":200").replace("\"visits\":1", "\"visits\":200");
+        let begun = std::time::Instant::now();
+        let (failed, timed) = outcome(&records_of(&text));
+        assert!(failed.len() == 1 && failed[0].0 == 0, "{name}: {failed:?}");
+        assert!(failed[0].1.starts_with("library bad ") && failed[0].1.contains(words), "{name}: {failed:?}");
+        assert!(timed.contains(&1) && timed.contains(&2), "{name}: {timed:?}");
+        assert!(begun.elapsed().as_secs() < 20, "{name}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_that_leaves_a_program_behind_or_takes_all_memory_as_it_is_loaded_is_a_row_that_says_so() {
+    let loads = |act: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n__attribute__((constructor)) static void loaded(void) {{ {act} }}\n----return RIGHT;"
+        )
+    };
+    for (name, act, words) in [
+        ("loads-forks", "if (!fork()) pause();", "left another program running"),
+        ("loads-prints", "for (int at = 0; at < 1000000; at++) puts(\"again and again\");", "printed more than 8 MiB"),
+        ("loads-memory", "for (;;) memset(malloc(1 << 20), 1, 1 << 20);", "needs more than 1024 MiB"),
+    ] {
+        let Some(library) = wrapped(name, &loads(act)) else { return };
+        let begun = std::time::Instant::now();
+        let (code, rows) = rows("selftest", &format!("bad={}", library.display()), "bad", "xtea-ctr");
+        assert_eq!(code, Some(1), "{name}: {rows}");
+        assert!(rows.to_string().contains(words), "{name}: {rows}");
+        assert!(begun.elapsed().as_secs() < 20, "{name}: {:?}", begun.elapsed());
+    }
+}
+
 #[test]
 fn a_library_that_is_wrong_where_a_message_is_not_aligned_is_not_timed() {
     for place in ["input", "output"] {

@@ -3,7 +3,7 @@
 use wattlock_terminal::failure::Failure;
 
 use crate::frames::capture::{Packet, Stamp};
-use crate::frames::link;
+use crate::frames::wireless::is_wireless;
 
 /// What was captured from other media.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Others {
     /// # Errors
     /// It isn't, and the capture has one medium.
     pub fn pass(&mut self, packet: &Packet) -> Result<bool, Failure> {
-        if link::is_wireless(packet.link) {
+        if is_wireless(packet.link) {
             self.wireless += 1;
             return Ok(true);
         }
@@ -28,7 +28,7 @@ impl Others {
             self.first = packet.link;
         }
         self.packets += 1;
-        if matches!(packet.stamp, Stamp::Pcap(..)) { Err(self.refused()) } else { Ok(false) }
+        if self.wireless == 0 && matches!(packet.stamp, Stamp::Pcap(..)) { Err(self.refused()) } else { Ok(false) }
     }
 
     /// Says what was left out.

@@ -12,7 +12,7 @@ use wattlock_meters::{self as meters, Opened};
 use wattlock_records::{BatteryPlan, DataFile, EnergyPlan, GaugeReading, MeterRecord, Record};
 use wattlock_terminal::failure::Failure;
 
-use super::guarded::Watch;
+use super::watched_child::Watch;
 
 /// The payloads that the plan names, by their labels.
 pub(super) struct Files(pub(super) HashMap<String, Rc<[u8]>>);
@@ -63,8 +63,10 @@ impl<W: Write> Records for Output<'_, W> {
         // Whoever reads may take his time.
         self.watch.iter().for_each(|watch| watch.rests());
         self.out.write_all(&self.buffer)?;
+        self.out.flush()?;
+        self.watch.iter().for_each(|watch| watch.wrote(self.buffer.len()));
         self.buffer.clear();
-        self.out.flush()
+        Ok(())
     }
 }
 
