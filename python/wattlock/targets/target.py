@@ -268,12 +268,12 @@ def hear(
 
 
 SUPERVISED = "WATTLOCK_SUPERVISED"
-"""Set for programs of wattlock's that end with the one that started them, however that ends."""
+"""Set, to the number of this process, for programs of wattlock's that end with it, however it ends."""
 
 
 def supervised() -> dict[str, str]:
     """The environment of a program that ends with this one."""
-    return {**os.environ, SUPERVISED: "1"}
+    return {**os.environ, SUPERVISED: str(os.getpid())}
 
 
 def end(child: subprocess.Popen[bytes]) -> None:

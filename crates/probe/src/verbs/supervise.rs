@@ -71,7 +71,7 @@ pub fn run(options: Options) -> Result<ExitCode, Failure> {
 
 fn started(words: &[String]) -> io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words).env(SUPERVISED, "1").stdin(Stdio::piped());
+    command.args(words).env(SUPERVISED, std::process::id().to_string()).stdin(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn()
