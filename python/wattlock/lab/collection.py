@@ -285,13 +285,18 @@ class Collection:
             what = error.message.replace(str(path), hash_[:12])
             raise StoreError(what, hint="push it again: the lab puts the changed folder aside") from error
         except OSError as error:
-            what = f"run {hash_[:12]}: can't be read: {error.strerror}"
+            what = f"run {hash_[:12]}: can't be read: {error.strerror or error}"
             raise StoreError(what, hint="check its permissions on the lab's host") from error
 
     def reading(self, hash_: str) -> Result:
-        """A run read back. Raises StoreError where its folder was changed."""
-        self.folder(hash_)
-        return self._readings.of(hash_)
+        """A run read back. Raises StoreError where its folder was changed, NoSuchRun where it was removed meanwhile."""
+        try:
+            self.folder(hash_)
+            return self._readings.of(hash_)
+        except (OSError, StoreError):
+            with self._one_at_a_time():
+                self.find(hash_)
+            raise
 
     def _reading(self, hash_: str) -> Result:
         return read(RunFolder(self.data / RUNS / hash_))  # verified by `reading`

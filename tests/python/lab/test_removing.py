@@ -8,9 +8,10 @@ import pytest
 from support.labs import COUNTED, MEASURED, asking, below, filled, hash_of, pack_of, sent
 from wattlock import cli
 from wattlock.lab import tokens
-from wattlock.lab.collection import REMOVED, RUNS, Collection
+from wattlock.lab.collection import REMOVED, RUNS, Collection, NoSuchRun
 from wattlock.lab.doors import COOKIE
 from wattlock.lab.tokens import Scope
+from wattlock.store import RunFolder
 
 RUN = hash_of(MEASURED)
 PLACE = f"/runs/{RUN}/remove"
@@ -47,6 +48,19 @@ def test_the_button_of_a_runs_page_removes_it_and_it_can_be_pushed_again(lab: Co
     assert lab.remove(RUN[:12], tokens.By(None, "here")) == RUN
     assert lab.catch_up() == []
     assert not lab.has(RUN)
+
+
+def test_a_run_that_is_removed_while_it_is_read_is_not_there(lab: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = lab.folder
+
+    def removed_before(hash_: str) -> RunFolder:
+        monkeypatch.undo()
+        lab.remove(hash_, tokens.By(None, "here"))
+        return folder(hash_)
+
+    monkeypatch.setattr(lab, "folder", removed_before)
+    with pytest.raises(NoSuchRun):
+        lab.reading(RUN)
 
 
 @pytest.mark.parametrize("scope", [Scope.send, Scope.read, Scope.plan])

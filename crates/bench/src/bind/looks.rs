@@ -30,6 +30,8 @@ const SHORT_LIMITS: u64 = 4;
 const ROUNDS: usize = 61;
 /// Of a long message so many will do.
 const LEAST_ROUNDS: usize = 7;
+/// And so often once more: who looks up only some calls answers from memory in fewer than a tenth of these, or seldom.
+const AGAIN: usize = 7;
 /// Messages before each of them: tables are in cache then.
 const WARM: usize = 8;
 /// A message of 64 B or more that takes less than this of its time, percent, when it comes again was remembered. Where
@@ -181,16 +183,20 @@ impl Bound {
             let mut trial = self.trial(length, of_keys)?;
             others.iter_mut().try_for_each(|other| self.attempt(other, of_keys))?;
             first.push(self.clocked(&mut trial, of_keys, now)?);
-            again.push(self.clocked(&mut trial, of_keys, now)?);
+            for _ in 0..AGAIN {
+                again.push(self.clocked(&mut trial, of_keys, now)?);
+            }
             if !of_keys && self.is_seen_again() {
                 self.loops.key(self.factors.keys.first()).map_err(text)?;
                 self.run(0, u32::try_from(4096 / length.max(64)).unwrap_or(0).max(1));
-                known.push(self.clocked_as_timed(now)?);
+                for _ in 0..AGAIN {
+                    known.push(self.clocked_as_timed(now)?);
+                }
             }
         }
         let reads = (0..ROUNDS).map(|_| now().abs_diff(now())).collect();
-        let read = median(reads).unwrap_or(0);
-        let [first, again, known] = [first, again, known].map(|times| Some(median(times)?.saturating_sub(read)));
+        let read = quick(reads).unwrap_or(0);
+        let [first, again, known] = [first, again, known].map(|times| Some(quick(times)?.saturating_sub(read)));
         let is_short = of_keys || length < KEY_SHOWN_B;
         let least = if is_short { SHORT_AGAIN_PERCENT } else { AGAIN_PERCENT };
         let is_known = known.is_some_and(|known| known * 100 < first.unwrap_or(0) * KNOWN_PERCENT);
@@ -311,9 +317,10 @@ impl Bound {
     }
 }
 
-fn median(mut times: Vec<u64>) -> Option<u64> {
+/// The time that a tenth of them stay below.
+fn quick(mut times: Vec<u64>) -> Option<u64> {
     times.sort_unstable();
-    times.get(times.len() / 2).copied()
+    times.get(times.len() / 10).copied()
 }
 
 /// Takes branches at random, so that the core's predictor forgets those of the message before: code whose branches follow

@@ -127,8 +127,22 @@ const OBSERVED_NS: Nanoseconds = 100_000_000;
 /// Pairs of turns: the middle of what they tell lies between the least and the greatest of eight in 99.2 of 100 cases.
 const PAIRS: u32 = 8;
 
+/// How long a meter is slept beside at most.
+const LONGEST_SLEEP_NS: Nanoseconds = 200_000_000_000;
+
+/// So long that it has ten values.
+fn sleep_ns(update_period_ns: u64) -> Nanoseconds {
+    OBSERVED_NS.max(update_period_ns.saturating_mul(10))
+}
+
 fn observe(plan: &EnergyPlan) -> Result<Vec<Figure>, Failure> {
     let missing = |missing: meters::Missing| Failure::new(11, missing.why).hint(missing.hint);
+    let description = meters::open(plan, None).map_err(missing)?.description;
+    if sleep_ns(description.update_period_ns) > LONGEST_SLEEP_NS {
+        let (name, every_s) = (description.name, real(description.update_period_ns) / 1e9);
+        let hint = "`wattlock run --meter` takes blocks as long as it needs; or take another meter";
+        return Err(Failure::new(11, format!("{name}: a value every {every_s} s is too slow to be tried")).hint(hint));
+    }
     let mut lost = Vec::new();
     for pair in 0..PAIRS {
         // Every other pair begins with the meter, so that a drift does not count as its cost.
@@ -142,8 +156,7 @@ fn observe(plan: &EnergyPlan) -> Result<Vec<Figure>, Failure> {
     lost.sort_unstable_by(f64::total_cmp);
     let mut opened = meters::open(plan, None).map_err(missing)?;
     let update_period_ns = opened.description.update_period_ns;
-    let least = OBSERVED_NS.max(update_period_ns.saturating_mul(10));
-    let slept = energy_block(&mut Sleep, least, &mut *opened.meter);
+    let slept = energy_block(&mut Sleep, sleep_ns(update_period_ns), &mut *opened.meter);
     let block = slept.map_err(|error| missing(meters::refused(&opened, error)))?;
     let searching = search(&mut *opened.meter, update_period_ns);
     let description = opened.description;

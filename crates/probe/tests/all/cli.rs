@@ -426,6 +426,20 @@ fn a_battery_run_on_the_mains_ends_with_its_reason_and_one_without_an_end_is_ref
 }
 
 #[test]
+fn a_meter_with_a_value_in_five_minutes_is_not_tried_for_an_hour() {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("slow-meter");
+    let chip = root.join("class/hwmon/hwmon0");
+    std::fs::create_dir_all(&chip).unwrap();
+    for (file, text) in [("name", "power_meter"), ("power1_average", "90000000"), ("power1_average_interval", "300000")]
+    {
+        std::fs::write(chip.join(file), text).unwrap();
+    }
+    let root = root.to_str().unwrap();
+    let read = probe(&["meters", "--sys-root", root, "--read", "hwmon:power_meter/power1"], b"");
+    assert_refused(&read, 11, &["a value every 300 s is too slow to be tried"]);
+}
+
+#[test]
 fn meters_of_an_empty_tree_are_none_and_that_is_said() {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-meters");
     std::fs::create_dir_all(&root).unwrap();

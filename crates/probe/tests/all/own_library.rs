@@ -369,6 +369,26 @@ fn a_library_that_remembers_1_8_or_1000_messages_is_named_and_has_no_number() {
 }
 
 #[test]
+fn a_library_that_looks_up_only_each_second_third_or_fourth_call_is_named() {
+    for each in [2, 3, 4] {
+        let act = format!(
+            "static struct context known; static uint8_t iv_of[8], from[1504], made[1504]; static size_t size_B;\n\
+             static long calls;\nif (input_B > 1504 || ++calls % {each}) return RIGHT;\n\
+             if (size_B == input_B && !memcmp(&known, context, sizeof known) && !memcmp(iv_of, iv, iv_B) && \
+             !memcmp(from, input, input_B)) return memcpy(output, made, input_B), (int64_t)input_B;\n\
+             int64_t done = RIGHT;\n\
+             memcpy(&known, context, sizeof known); memcpy(iv_of, iv, iv_B); size_B = input_B;\n\
+             memcpy(from, input, input_B); memcpy(made, output, input_B);\nreturn done;"
+        );
+        let Some(library) = wrapped(&format!("each-{each}"), &act) else { return };
+        let cases = [("encrypt", 64), ("decrypt", 64), ("encrypt", 1504)];
+        let (failed, _) = outcome(&measured_at("xtea-ctr", "each", &library, &cases, None));
+        assert_eq!(failed.len(), 3, "{each}: {failed:?}");
+        assert!(failed.iter().all(|(_, error)| error.contains("the library remembers messages")), "{failed:?}");
+    }
+}
+
+#[test]
 fn a_library_that_remembers_keys_is_named_and_the_example_is_not() {
     let Some(right) = example() else { return };
     let cases = [("encrypt", 0), ("encrypt", 1), ("encrypt", 64), ("decrypt", 64), ("encrypt", 1504), ("key_setup", 0)];
