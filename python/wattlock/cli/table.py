@@ -112,7 +112,7 @@ def _show_to_eyes(frame: pl.DataFrame, answer: Sequence[str] = (), to: TextIO | 
     to = to or sys.stdout
     room = _width(to) if to.isatty() or "COLUMNS" in os.environ else ENDLESS
     columns = {
-        name: Column(name, [_cell(value, name) for value in frame[name].to_list()], frame.schema[name].is_numeric())
+        name: TextColumn(name, [_cell(value, name) for value in frame[name].to_list()], frame.schema[name].is_numeric())
         for name in frame.columns
     }
     layout = laid_out(columns, [name for name in answer if name in columns], room)
@@ -133,7 +133,7 @@ def _show_to_eyes(frame: pl.DataFrame, answer: Sequence[str] = (), to: TextIO | 
         echo(f"not shown in {room} columns: {', '.join(layout.left_out)}; --format json has all", err=True)
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column as text; `is_number`: it stands to the right."""
 
     name: str
@@ -190,7 +190,7 @@ def _cut(text: str, width: int) -> str:
     return f"{set_cell_size(text, width - 1)}…"
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """How a table fits its line.
 
     * `above`: what is the same in all rows, as lines of words; `widths`: the columns that stand beside each other.
@@ -205,7 +205,7 @@ class Layout(NamedTuple):
     left_out: list[str]
 
 
-def laid_out(columns: Mapping[str, Column], answer: Sequence[str], room: int) -> Layout:
+def laid_out(columns: Mapping[str, TextColumn], answer: Sequence[str], room: int) -> TableLayout:
     """A table in lines of `room` letters: `answer` and the columns left of it are always there, as of `show`.
 
     What all rows share goes above and long names take several lines, then what many rows share becomes a line of its
@@ -213,7 +213,7 @@ def laid_out(columns: Mapping[str, Column], answer: Sequence[str], room: int) ->
     """
     whole = {name: max(len(name), column.width) for name, column in columns.items()}
     if _line(whole) <= room:
-        return Layout([], whole, [], [], [])
+        return TableLayout([], whole, [], [], [])
     first = next((place for place, name in enumerate(columns) if name in answer), len(columns))
     needed = [name for place, name in enumerate(columns) if not answer or place < first or name in answer]
     widths = {name: max(column.width, _head_width(name, column.width)) for name, column in columns.items()}
@@ -236,12 +236,12 @@ def laid_out(columns: Mapping[str, Column], answer: Sequence[str], room: int) ->
         shown[name] = whole[name] if width == widths[name] and _line(shown) + whole[name] - width <= room else width
     same = ", ".join(f"{name} {columns[name].cells[0]}" for name in shared if columns[name].cells[0] != NOTHING)
     above = textwrap.wrap(f"all rows: {same}", room) if same else []
-    return Layout(above, shown, sections, below, [name for name in more if name not in shown])
+    return TableLayout(above, shown, sections, below, [name for name in more if name not in shown])
 
 
-def _sections(columns: Sequence[Column], widths: Mapping[str, int], room: int) -> list[str]:
+def _sections(columns: Sequence[TextColumn], widths: Mapping[str, int], room: int) -> list[str]:
     """Which of the columns become lines between rows, so that the others fit: those that change most seldom."""
-    folded: list[Column] = []
+    folded: list[TextColumn] = []
     for column in sorted(columns[1:], key=lambda column: column.changes):
         beside = {name: width for name, width in widths.items() if name not in {fold.name for fold in folded}}
         if _line(beside) <= room or column.changes > len(column.cells) // ROWS_OF_A_SECTION:
@@ -260,7 +260,7 @@ def _fitting(widths: Mapping[str, int], room: int) -> dict[str, int]:
     return {name: min(width, room) for name, width in shown.items()}
 
 
-def _head(columns: Sequence[Column], widths: Mapping[str, int]) -> list[str]:
+def _head(columns: Sequence[TextColumn], widths: Mapping[str, int]) -> list[str]:
     """The names over their columns, the long ones on several lines that end beside the short ones."""
     names = [_wrapped(column.name, widths[column.name]) for column in columns]
     height = max(map(len, names), default=1)
@@ -271,7 +271,7 @@ def _head(columns: Sequence[Column], widths: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _section(columns: Sequence[Column], row: int) -> str:
+def _section(columns: Sequence[TextColumn], row: int) -> str:
     """The line above a row that shares less with the one before."""
     if all(row and column.cells[row] == column.cells[row - 1] for column in columns):
         return ""
@@ -279,7 +279,7 @@ def _section(columns: Sequence[Column], row: int) -> str:
     return f"-- {', '.join(named)}\n"
 
 
-def under(columns: Sequence[Column], row: int, room: int) -> Iterator[str]:
+def under(columns: Sequence[TextColumn], row: int, room: int) -> Iterator[str]:
     """The lines under a row: names and cells of the columns for which it has no room, each text by itself."""
     filled = [column for column in columns if column.cells[row] != NOTHING]
     numbers = ", ".join(f"{column.name} {column.cells[row]}" for column in filled if column.width <= LONG)

@@ -361,12 +361,12 @@ def counted_figures(groups: Sequence[Group]) -> Iterator[tuple[str, MainFigure]]
         )
 
 
-def _mark(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Mark:
+def _mark(row: Row, names: tuple[str, str, str], digits: int, group: Group) -> main_figure.Dot:
     value, low, high = (row.get(name) for name in names)
     words = formats.interval(value, low, high) if low is not None else ""
     provider = row["provider"] if group.has_providers else ""
     name, shown = formats.cipher_name(row["cipher"], row["mode"]), formats.number(value, digits)
-    return main_figure.Mark(
+    return main_figure.Dot(
         name, provider, float(value or 0), low, high, shown, words, main_figure.role_of(row["family"])
     )
 

@@ -25,7 +25,7 @@ UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Dot:
     """A row: its name and what stands beside it in small type, its value with its interval, both in words too.
 
     `low` and `high` are null where the value has no interval; a mark that is not solid is drawn hollow.
@@ -53,7 +53,7 @@ class MainFigure:
     title: str
     axis: str
     evidence: str
-    rows: tuple[Mark, ...]
+    rows: tuple[Dot, ...]
     of: str
     named_lines: str | None = None
 
@@ -88,7 +88,7 @@ def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | 
             cases_words = f"Each of {costs.height} ciphers by the cheapest of its implementations."
     several = costs["provider"].n_unique() > 1
     modes = costs["mode"].n_unique()
-    rows = tuple(_mark(row, several, costs, has_modes=modes > 1) for row in costs.iter_rows(named=True))
+    rows = tuple(_dot(row, several, costs, has_modes=modes > 1) for row in costs.iter_rows(named=True))
     does = doing({**group, "mode": None} if modes > 1 else group)
     lines = _common_factor(costs) if evidence != "measured" and axis.startswith("µJ") else None
     return MainFigure(f"{quantity} of {does}", axis, evidence, rows, " ".join(filter(None, (lines, cases_words))))
@@ -143,12 +143,12 @@ def _limits(rows: pl.DataFrame, names: tuple[str, str, str], size: float) -> pl.
     return rows.with_columns(value=value, low=pl.when(bounded).then(low), high=pl.when(bounded).then(high))
 
 
-def _mark(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes: bool) -> Mark:
+def _dot(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes: bool) -> Dot:
     value, low, high = row["value"], row["low"], row["high"]
     alike = costs.filter(pl.col("cipher") == row["cipher"], pl.col("provider") == row["provider"]).height
     provider = [str(row["provider"])] if several else []
     provider += [str(row["path"])] if alike > 1 and row["path"] else []
-    return Mark(
+    return Dot(
         (cipher_in_mode if has_modes else cipher_name)(row["cipher"], row["mode"]),
         ", ".join(provider),
         value,
@@ -161,7 +161,7 @@ def _mark(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes:
     )
 
 
-def chosen(rows: tuple[Mark, ...], most: int) -> list[Mark | None]:
+def chosen(rows: tuple[Dot, ...], most: int) -> list[Dot | None]:
     """As many as fit: the cheapest, a gap, and the most expensive."""
     # A gap takes the room of a row.
     return [*rows] if len(rows) <= most + 1 else [*rows[: most - 1], None, rows[-1]]
@@ -232,7 +232,7 @@ def role_of(family: str) -> str:
     return family if family in FAMILIES else "other-1"
 
 
-def dot_chart(marks: Sequence[Mark | None], axis: str, layout: Layout) -> str:
+def dot_chart(marks: Sequence[Dot | None], axis: str, layout: Layout) -> str:
     """The marks in their order as one SVG on a log axis; null stands for those left out between its neighbours."""
     shown = [mark for mark in marks if mark is not None]
     cheapest = min(mark.value for mark in shown)
@@ -271,7 +271,7 @@ class Scale:
     span_px: float
 
     @classmethod
-    def over(cls, marks: Sequence[Mark], left_px: float, span_px: float) -> Scale:
+    def over(cls, marks: Sequence[Dot], left_px: float, span_px: float) -> Scale:
         """The axis that holds all marks and their intervals."""
         ends = [end for mark in marks for end in (mark.value, mark.low, mark.high) if end and math.isfinite(end)]
         return cls(min(ends) / MARGIN, max(ends) * MARGIN, left_px, span_px)
@@ -312,7 +312,7 @@ def _gap(left: float, middle: float) -> str:
     return f'<text x="{left:.1f}" y="{middle + 4:.1f}" font-size="{SIZE_PX}" fill="{colour("muted")}">⋮</text>'
 
 
-def _drawn(mark: Mark, words: Sequence[str], scale: Scale, middle: float) -> str:
+def _drawn(mark: Dot, words: Sequence[str], scale: Scale, middle: float) -> str:
     x = scale.x(mark.value)
     fill = "" if mark.is_solid else ' fill-opacity="0.15"'
     parts = []
@@ -337,7 +337,7 @@ def _drawn(mark: Mark, words: Sequence[str], scale: Scale, middle: float) -> str
     return "".join(parts)
 
 
-def _value(mark: Mark, cheapest: float, layout: Layout) -> list[str]:
+def _value(mark: Dot, cheapest: float, layout: Layout) -> list[str]:
     """The value, its interval where the layout prints it, and how many times the cheapest it is."""
     interval_words = [f"({mark.interval_words})"] if layout.with_words and mark.interval_words else []
     return [mark.value_words, *interval_words, *([f"{mark.value / cheapest:.3g}×"] if mark.value > cheapest else [])]
@@ -347,7 +347,7 @@ def _width(name: str, aside: str) -> float:
     return CAPITALS * width_of(name) + (width_of(f" {aside}", SMALL_PX) if aside else 0)
 
 
-def _label(mark: Mark, left: float, y: float) -> str:
+def _label(mark: Dot, left: float, y: float) -> str:
     """The name, whole where there is room; what stands beside it is cut first."""
     room = left - 8
     aside, name = mark.beside, mark.name

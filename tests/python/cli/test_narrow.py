@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.scripted_probe import install
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.cli.table import Column, Format, laid_out, show
+from wattlock.cli.table import Format, TextColumn, laid_out, show
 
 WIDE = pl.DataFrame(
     {
@@ -67,21 +67,22 @@ CELLS = st.sampled_from(["-", "a", "1,500", "encrypt", "0.004611", "a reason of 
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[dict[str, Column], list[str], int]:
+def tables(draw: st.DrawFn) -> tuple[dict[str, TextColumn], list[str], int]:
     """A table, its answer columns, and the letters of a line."""
     rows = draw(st.integers(0, 12))
     names = draw(
         st.lists(st.from_regex("[a-z]{1,9}(_[a-z]{1,9}){0,3}", fullmatch=True), min_size=1, max_size=9, unique=True)
     )
     columns = {
-        name: Column(name, draw(st.lists(CELLS, min_size=rows, max_size=rows)), draw(st.booleans())) for name in names
+        name: TextColumn(name, draw(st.lists(CELLS, min_size=rows, max_size=rows)), draw(st.booleans()))
+        for name in names
     }
     return columns, draw(st.lists(st.sampled_from(names), unique=True)), draw(st.integers(1, 120))
 
 
 @given(tables())
 def test_a_layout_fits_and_holds_the_answer_and_what_tells_rows_apart(
-    table: tuple[dict[str, Column], list[str], int],
+    table: tuple[dict[str, TextColumn], list[str], int],
 ) -> None:
     columns, answer, room = table
     layout = laid_out(columns, answer, room)
