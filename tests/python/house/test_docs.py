@@ -30,7 +30,7 @@ PAGES = [
     ),
     *sorted(str(page.relative_to(TREE)) for page in (TREE / "docs").rglob("*.md")),
 ]
-EVERYWHERE = frozenset({"--help", "--version"})
+EVERYWHERE = frozenset({"--help", "--version", "--install-completion"})
 OF_OTHER_PROGRAMS = {"--upgrade"}  # uv
 
 OPTION = re.compile(r'"(--[a-z][a-z-]*)"')
