@@ -75,8 +75,14 @@ class LazyVerb(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Load the verb's file and let the real command read `args`."""
+        from wattlock.cli import settings
+
         _refuse_little_room()
-        return load(str(self.name)).make_context(info_name, args, parent=parent, **extra)
+        verb = load(str(self.name))
+        known = settings.defaults(str(self.name), verb.params, VERBS)
+        context = verb.make_context(info_name, args, parent=parent, default_map=known, **extra)
+        settings.say(context)
+        return context
 
 
 class Verbs(PlainHelp, TyperGroup):

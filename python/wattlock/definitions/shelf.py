@@ -16,8 +16,8 @@ from wattlock.errors import HINT_OF_SYSTEM, InputError, WattlockError
 Kind = TypeVar("Kind", bound=Table)
 Model = TypeVar("Model", bound=BaseModel)
 FOLDERS = ("devices", "radios", "batteries")
-# What else lies beside the cards in the user's folder: costs of ciphers.
-BESIDE = ("costs",)
+# What else lies beside the cards in the user's folder: costs of ciphers, and studies.
+BESIDE = ("costs", "studies")
 # The user's own folder of cards, where no option names one.
 VARIABLE = "WATTLOCK_CARDS"
 

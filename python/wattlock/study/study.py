@@ -150,7 +150,15 @@ class Study(Table):
 
 FORM = DefinitionForm("study", "A study: what is measured, and how well it must be known.", Study, ("study",))
 
-STUDIES = Shelf("study", "studies", "studies", Study, error_class=StudyError, template="wattlock studies --template")
+STUDIES = Shelf(
+    "study",
+    "studies",
+    "studies",
+    Study,
+    own_too=True,
+    error_class=StudyError,
+    template="wattlock studies --template",
+)
 
 
 def names() -> list[str]:

@@ -114,7 +114,7 @@ def test_a_study_that_is_not_there_is_told_the_nearest(name: str, message: str, 
             'did you mean "title"?',
         ),
         (HEAD + "grid = []\n", "grid: is empty", ""),
-        (HEAD, "grid: is missing", ""),
+        (HEAD, "grid: is missing", "`wattlock studies --template` prints one with all keys and what each means"),
         (
             SOUND.replace("[[grid]]", "[grid]"),
             'grid: must be a list, is {"cipher": ["aes128-cbc", "des-cbc"], "operation": ["encryp…',
