@@ -29,7 +29,7 @@ impl Write for Copy {
 }
 
 /// A packet as far as a copy keeps it: link type, bytes, time, how many bytes of padding may be taken for its own.
-type Kept = (i32, Vec<u8>, u64, usize);
+type Kept = (i32, Vec<u8>, Option<u64>, usize);
 
 fn pieces(bytes: Vec<u8>, mut take: impl FnMut(Piece)) -> Option<End> {
     let source = source(Cursor::new(bytes), BUFFER_B).ok()??;
