@@ -66,7 +66,7 @@ class PlainHelp:
         seldom = []
         for param in self.get_params(ctx):
             if param.rich_help_panel == SELDOM and not ctx.meta.get(ALL):
-                seldom.append(param.opts[-1])
+                seldom += [param.opts[-1], *param.secondary_opts]
                 continue
             usual = "Arguments" if param.param_type_name == "argument" else OPTIONS
             groups.setdefault(param.rich_help_panel or usual, []).append((named(param), _means(param)))

@@ -8,7 +8,7 @@ import pytest
 
 from support.labs import COUNTED, MEASURED, asking, filled, hash_of, listening
 from wattlock import cli
-from wattlock.errors import InputError, StoreError, TransferRefused, WayError
+from wattlock.errors import InputError, StoreError, TransferRefused, UsageError, WayError
 from wattlock.lab import client, database, serve, tokens
 from wattlock.lab.collection import Collection
 from wattlock.lab.tokens import Scope
@@ -99,7 +99,7 @@ def test_a_token_over_http_to_another_host_is_warned_about() -> None:
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The error of a command line that is to fail with an input that can't be; its hint is there."""
-    assert cli.answer(words) in {InputError.exit_code, StoreError.exit_code}
+    assert cli.answer(words) in {UsageError.exit_code, InputError.exit_code, StoreError.exit_code}
     error, hint = capsys.readouterr().err.strip().splitlines()
     assert hint.startswith("hint: ")
     return error

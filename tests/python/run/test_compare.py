@@ -11,7 +11,7 @@ import pytest
 from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
-from wattlock.errors import EvidenceError, InputError, Slower
+from wattlock.errors import EvidenceError, InputError, Slower, UsageError
 from wattlock.run import run_comparison
 from wattlock.run.begin import Request, measure
 from wattlock.run.result import Result
@@ -261,7 +261,7 @@ MISTAKES = {
 def test_a_mistake_is_one_line_with_a_way_out(probe: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
     words, place = MISTAKES[mistake]
     measured(probe, "run")
-    _, errors = compared(capsys, *words, code=InputError.exit_code)
+    _, errors = compared(capsys, *words, code=(InputError if "--providers" in words else UsageError).exit_code)
     assert place in errors
     assert "hint:" in errors
 

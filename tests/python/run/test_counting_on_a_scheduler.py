@@ -224,13 +224,13 @@ def test_a_listener_that_is_no_scheduler_or_wants_certificates_is_told_in_two_li
 def test_what_a_scheduler_can_not_do_is_refused_before_it_is_asked(
     probe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    error, hint = refused(capsys, "counted.toml", "--scheduler", "tcp://127.0.0.1:9", code=3)
+    error, hint = refused(capsys, "counted.toml", "--scheduler", "tcp://127.0.0.1:9", code=2)
     assert "its workers count on emulated cores" in error
     assert hint == "hint: name a core: --on qemu:cortex-m4"
     own = Path("own")
     own.mkdir()
     (own / "adapter.toml").write_text('version = "1"\nciphers = ["xtea-ctr"]\n')
-    error, hint = refused(capsys, "counted.toml", *ON, "tcp://127.0.0.1:9", "--library", "own=own", code=3)
+    error, hint = refused(capsys, "counted.toml", *ON, "tcp://127.0.0.1:9", "--library", "own=own", code=2)
     assert error.startswith("error: --library own: ")
     assert hint.startswith("hint: leave --scheduler out")
     assert asked(probe) == []

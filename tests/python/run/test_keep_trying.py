@@ -10,7 +10,7 @@ from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import study_of, write_study
 from wattlock import cli
 from wattlock.analysis.estimate import HOLD_AT_LEAST, level_of_a_look
-from wattlock.errors import InputError, StudyError
+from wattlock.errors import StudyError, UsageError
 from wattlock.run import begin
 from wattlock.run.begin import Silent
 from wattlock.run.result import Result, read
@@ -129,7 +129,7 @@ def test_a_dry_run_says_how_long_it_may_go_on_and_forecasts_the_usual_looks(
 
 def test_a_run_that_goes_on_is_not_given_other_looks(probe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert probe.is_file()
-    assert cli.answer(["run", "--resume", "last", "--keep-trying", "5"]) == StudyError.exit_code
+    assert cli.answer(["run", "--resume", "last", "--keep-trying", "5"]) == UsageError.exit_code
     assert "--keep-trying" in capsys.readouterr().err
 
 
@@ -146,7 +146,7 @@ def test_papers_hands_it_on_and_refuses_it_beside_a_run_that_is_there(
     monkeypatch.setattr("wattlock.cli.run.run", carried_out)
     assert cli.answer(["papers", "--keep-trying", "7"]) == StudyError.exit_code
     assert given == [("papers/quick", 7)]
-    assert cli.answer(["papers", "--run", "last", "--keep-trying", "7"]) == InputError.exit_code
+    assert cli.answer(["papers", "--run", "last", "--keep-trying", "7"]) == UsageError.exit_code
     assert "--keep-trying" in capsys.readouterr().err
 
 

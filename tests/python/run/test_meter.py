@@ -126,7 +126,7 @@ def test_a_meter_that_tells_nothing_ends_before_anything_is_timed(  # noqa: PLR0
 
 def test_a_meter_and_a_card_are_not_taken_together(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "quick", "--meter", "powercap:package-0", "--device", "x86-server-assumed", "--allow-assumed"]
-    assert cli.answer(words) == 3
+    assert cli.answer(words) == 2
     assert "one of them" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.scripted_probe import direct, install, requested, truth
 from support.virtual_runs import case_of, study_of, write_study
 from wattlock import cli
-from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower
+from wattlock.errors import CasesFailed, EvidenceError, InputError, Slower, UsageError
 from wattlock.run import process, timing
 from wattlock.run.result import open_run
 from wattlock.store import RunFolder
@@ -126,13 +126,13 @@ def test_a_budget_too_short_for_one_look_says_how_long_that_takes(gate: Verb) ->
 
 @pytest.mark.parametrize("budget", ["60", "s", "0s", "-1s", "1h", "nans", "infs", "1e9m"])
 def test_what_is_no_budget_is_refused(gate: Verb, budget: str) -> None:
-    _, errors = gate("--budget", budget, code=InputError.exit_code)
+    _, errors = gate("--budget", budget, code=UsageError.exit_code)
     assert "is no time to measure" in errors
 
 
 def test_a_budget_is_refused_without_libraries(probe: Path) -> None:
     assert probe.is_file()
-    assert cli.answer(["compare", "last", "--budget", "30s"]) == InputError.exit_code
+    assert cli.answer(["compare", "last", "--budget", "30s"]) == UsageError.exit_code
 
 
 def test_pairs_stay_in_one_shard_and_none_is_lost() -> None:
