@@ -49,7 +49,7 @@ impl Packet<'_> {
     ///
     /// # Source
     /// CACE Technologies, Per-Packet Information Header Specification 1.0.10, 3.1: two octets, length, link type.
-    fn unwrapped(self) -> Self {
+    pub fn unwrapped(&self) -> Packet<'_> {
         let inner = || {
             let link = i32::from_le_bytes(*self.data.get(4..)?.first_chunk()?);
             let length_B = u16::from_le_bytes(*self.data.get(2..)?.first_chunk()?);
@@ -58,9 +58,9 @@ impl Packet<'_> {
         };
         match inner() {
             Some((link, data, whole_B)) if self.link == PPI && !is_wireless(link) => {
-                Self { link, data, whole_B, ..self }
+                Packet { link, data, whole_B, ..*self }
             }
-            _ => self,
+            _ => Packet { ..*self },
         }
     }
 }
@@ -195,10 +195,7 @@ pub fn read<E>(mut source: Source, mut take: impl FnMut(Piece) -> Result<(), E>)
         let (read_B, between) = match source.next() {
             Ok((read_B, block)) => match section.piece(&block) {
                 Found::Piece(piece) => {
-                    take(match piece {
-                        Piece::Packet(packet) => Piece::Packet(packet.unwrapped()),
-                        other => other,
-                    })?;
+                    take(piece)?;
                     (read_B, None)
                 }
                 Found::Between(edit) => (read_B, Some(edit)),

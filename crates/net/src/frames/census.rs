@@ -118,6 +118,7 @@ impl Census {
 
     /// Counts a packet; gives what it was, where it was counted.
     pub fn take(&mut self, packet: &Packet) -> Option<(Option<u64>, Carried)> {
+        let packet = &packet.unwrapped();
         let summary = &mut self.summary;
         summary.packets += 1;
         let carried = match carried(packet, &self.sums) {

@@ -60,6 +60,7 @@ impl Sums {
     }
 
     fn learn(&mut self, packet: &Packet) {
+        let packet = &packet.unwrapped();
         if is_wireless(packet.link)
             && packet.is_whole
             && let Some((device, frame)) = device_B(packet).and_then(|at| packet.data.split_at_checked(at))
@@ -93,6 +94,7 @@ pub struct Parts {
 /// Whether an FCS is there is decided by the sum, as some devices leave it off and say that it's there: a frame without
 /// a right one is damaged only where others of its interface have one.
 pub fn parts(packet: &Packet, sums: &Sums, into: &mut Parts) -> Option<()> {
+    let packet = &packet.unwrapped();
     let (device, frame) = packet.data.split_at_checked(device_B(packet)?)?;
     into.device.clear();
     into.device.extend_from_slice(device);

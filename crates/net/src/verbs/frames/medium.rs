@@ -20,6 +20,7 @@ impl Others {
     /// # Errors
     /// It isn't, and the capture has one medium.
     pub fn pass(&mut self, packet: &Packet) -> Result<bool, Failure> {
+        let packet = &packet.unwrapped();
         if is_wireless(packet.link) {
             self.wireless += 1;
             return Ok(true);
