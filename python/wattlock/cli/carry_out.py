@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LONG_S = 1800.0
 """A measurement of energy that lasts longer is announced."""
 SHOWN_REASONS = 5
+SHOWN_CIPHERS = 20
 
 
 def measure(begun: Begun) -> None:
@@ -108,7 +109,9 @@ def _say_side_by_side(result: Result, estimates: pl.DataFrame) -> None:
 
     if "time" in result.quantities and not (rows := side_by_side(estimates)).is_empty():
         echo(f"\nEncrypting {usual_payload_B(estimates):,} B:", err=True)
-        show_aside(rows)
+        show_aside(rows.head(SHOWN_CIPHERS))
+        if (more := rows.height - SHOWN_CIPHERS) > 0:
+            echo(f"and {more} more, up to {rows['times_cheapest'][-1]:.4g} times the cheapest", err=True)
         echo("", err=True)
 
 

@@ -28,7 +28,8 @@ UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 class Dot:
     """A row: its name and what stands beside it in small type, its value with its interval, both in words too.
 
-    `low` and `high` are null where the value has no interval; a mark that is not solid is drawn hollow.
+    `low` and `high` are null where the value has no interval; `line` is what of it is drawn where a part is common to
+    all marks; a mark that is not solid is drawn hollow.
     """
 
     name: str
@@ -40,6 +41,12 @@ class Dot:
     interval_words: str
     role: str
     is_solid: bool = True
+    line: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Between what its line is drawn."""
+        return self.line or (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class MainFigure:
         if self.named_lines is not None:
             return self.named_lines
         hollow = "" if all(mark.is_solid for mark in self.rows) else " A hollow mark is not resolved."
-        return f"Lines: 95 % intervals. × is how many times the cheapest.{hollow}"
+        time = " of the time" if any(mark.line for mark in self.rows) else ""
+        return f"Lines: 95 % intervals{time}. × is how many times the cheapest.{hollow}"
 
 
 def main_figure(estimates: pl.DataFrame, ranking: pl.DataFrame) -> MainFigure | None:
@@ -111,10 +119,8 @@ def _costs(cases: pl.DataFrame, has_payload: bool) -> tuple[pl.DataFrame, str, s
         found = _limits(joules, names, 1.0)
         if kind != "measured":  # a card's joules are the time's, times what is common to all
             found = found.with_columns(
-                common_low="low",
-                common_high="high",
-                low=pl.col("value") * pl.col("time_low_ns") / pl.col("time_ns"),
-                high=pl.col("value") * pl.col("time_high_ns") / pl.col("time_ns"),
+                line_low=pl.col("value") * pl.col("time_low_ns") / pl.col("time_ns"),
+                line_high=pl.col("value") * pl.col("time_high_ns") / pl.col("time_ns"),
             )
         return found, "Energy", "µJ per byte", kind
     timed = cases.filter(pl.col("time_ns") > 0)
@@ -154,10 +160,11 @@ def _dot(row: dict[str, Any], several: bool, costs: pl.DataFrame, *, has_modes: 
         value,
         low,
         high,
-        estimate(value, row.get("common_low", low), row.get("common_high", high)),
-        interval(value, low, high) if low is not None and high is not None and "common_low" not in row else "",
+        estimate(value, low, high),
+        interval(value, low, high) if low is not None and high is not None and "line_low" not in row else "",
         role_of(row["family"]),
         row["state"] == "resolved",
+        (row["line_low"], row["line_high"]) if "line_low" in row else None,
     )
 
 
@@ -273,7 +280,7 @@ class Scale:
     @classmethod
     def over(cls, marks: Sequence[Dot], left_px: float, span_px: float) -> Scale:
         """The axis that holds all marks and their intervals."""
-        ends = [end for mark in marks for end in (mark.value, mark.low, mark.high) if end and math.isfinite(end)]
+        ends = [end for mark in marks for end in (mark.value, *mark.ends) if end and math.isfinite(end)]
         return cls(min(ends) / MARGIN, max(ends) * MARGIN, left_px, span_px)
 
     def x(self, value: float) -> float:
@@ -317,8 +324,9 @@ def _drawn(mark: Dot, words: Sequence[str], scale: Scale, middle: float) -> str:
     fill = "" if mark.is_solid else ' fill-opacity="0.15"'
     parts = []
     reach = x + DOT_PX
-    if mark.low is not None and mark.high is not None and scale.x(mark.high) - scale.x(mark.low) > 2 * DOT_PX:
-        low, high = scale.x(mark.low), scale.x(mark.high)
+    low, high = mark.ends
+    if low is not None and high is not None and scale.x(high) - scale.x(low) > 2 * DOT_PX:
+        low, high = scale.x(low), scale.x(high)
         reach = max(reach, high)
         parts.append(
             f'<path d="M{low:.1f} {middle:.1f}H{high:.1f}M{low:.1f} {middle - 3.5:.1f}v7M{high:.1f} '

@@ -77,14 +77,11 @@ def answered_rows(estimates: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFram
     return with_joules(ranking.filter(*same).sort("ratio_to_best"), estimates)
 
 
-MOST_SIDE_BY_SIDE = 20
-
-
 def side_by_side(estimates: pl.DataFrame) -> pl.DataFrame:
     """What encrypting the usual packet costs by each cipher that was asked for, whatever its mode, cheapest first.
 
     Columns `cipher`, `provider` where there are several, `time_ns`, `times_cheapest`, `half_width_percent`,
-    `energy_uJ_per_byte` where there is any, `state`. At most `MOST_SIDE_BY_SIDE` rows; none where there are not two.
+    `energy_uJ_per_byte` where there is any, `state`. No row where there are not two.
     """
     payload_B = usual_payload_B(estimates) or 0
     asked = pl.col("payload_B") == payload_B, pl.col("operation").is_in(["encrypt", "seal"]), pl.col("data") == "random"
@@ -92,7 +89,7 @@ def side_by_side(estimates: pl.DataFrame) -> pl.DataFrame:
     columns = ["cipher", *(["provider"] if rows["provider"].n_unique() > 1 else []), "time_ns", "times_cheapest"]
     columns += ["half_width_percent", *(["energy_uJ_per_byte"] if rows["energy_uJ_per_byte"].count() else []), "state"]
     named = rows.with_columns((pl.col("time_ns") / pl.col("time_ns").min()).alias("times_cheapest")).select(columns)
-    return named.head(MOST_SIDE_BY_SIDE) if named.height > 1 else named.clear()
+    return named if named.height > 1 else named.clear()
 
 
 def asked_cases(estimates: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:

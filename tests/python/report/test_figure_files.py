@@ -81,6 +81,9 @@ def test_the_answers_file_has_every_mark_also_those_that_the_page_has_no_room_fo
     written = pl.read_csv(exported[1] / f"{RUN.id}--answer.csv")
     assert written["value"].to_list() == pytest.approx([mark.value for mark in figure.rows], rel=1e-12)
     assert set(written["evidence"]) == {figure.evidence}
+    # The page says a card's factor once; the file has it in each interval.
+    asked = ESTIMATES.filter(pl.col("energy_uJ_per_byte").is_in(written["value"].implode()))
+    assert sorted(written["low"]) == pytest.approx(sorted(asked["energy_low_uJ_per_byte"]), rel=1e-12)
     svg = (exported[1] / f"{RUN.id}--answer.svg").read_text(encoding="utf-8")
     assert svg.count("<circle") == len(figure.rows)
 

@@ -131,7 +131,7 @@ def test_all_that_was_asked_stands_side_by_side_whatever_its_mode_cheapest_first
     )
     rows = side_by_side(ESTIMATES)
     assert sorted(rows["time_ns"]) == rows["time_ns"].to_list() == sorted(asked["time_ns"])[: rows.height]
-    assert rows.height == min(asked.height, 20)
+    assert rows.height > 20
     assert asked["mode"].n_unique() > 1
     assert rows["times_cheapest"].to_list() == pytest.approx((rows["time_ns"] / rows["time_ns"].min()).to_list())
     assert side_by_side(ESTIMATES.head(1)).is_empty()
